@@ -10,7 +10,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .PHONY: run examples test test-slow soak lint bench docs dist stubs clean
 
-# The main job: six learners compared on bundled tables, with a report.
+# The main job: seven learners compared on bundled tables, with a report.
 run: $(VENV)/.installed
 	@$(BIN)/ceiba run examples/workshop.toml --report out/workshop.html
 

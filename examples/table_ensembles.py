@@ -2,9 +2,10 @@
 The table of ensembles: how many members?
 =========================================
 
-Bagging of trees, random forests that draw columns at each node or once per tree, and AdaBoost of
-stumps and of small trees, by their number of members: accuracy by five-fold cross-validation on
-five tables. How many members are enough? Do more ever harm? Where are columns best drawn?
+Bagging of trees, random forests that draw columns at each node or once per tree, and AdaBoost and
+gradient boosting of stumps and of small trees, by their number of members: accuracy by five-fold
+cross-validation on five tables. How many members are enough? Do more ever harm? Where are columns
+best drawn?
 
 Finished folds are kept in ``out/table_ensembles.db``.
 """
@@ -14,7 +15,14 @@ from pathlib import Path
 
 import numpy as np
 
-from ceiba import AdaBoostClassifier, BaggingClassifier, RandomForestClassifier, datasets, plots
+from ceiba import (
+    AdaBoostClassifier,
+    BaggingClassifier,
+    GradientBoostingClassifier,
+    RandomForestClassifier,
+    datasets,
+    plots,
+)
 from ceiba.datasets import DatasetNotFoundError
 from ceiba.experiments import sweep
 
@@ -71,6 +79,19 @@ print(f"AdaBoost -> {out / 'ensembles_adaboost.png'}\n")
 plots.sweep_curve(boosting, "accuracy").save(out / "ensembles_adaboost.png")
 
 # %%
+# Gradient boosting of the same trees, in steps of the learning rate 0.1.
+gradient = sweep(
+    GradientBoostingClassifier(),
+    ["n_estimators", "max_depth"],
+    [N_MEMBERS, DEPTHS],
+    tables,
+    **options,
+)
+print(f"Gradient boosting\n{gradient.summarize('accuracy')}")
+print(f"gradient boosting -> {out / 'ensembles_gradient_boosting.png'}\n")
+plots.sweep_curve(gradient, "accuracy").save(out / "ensembles_gradient_boosting.png")
+
+# %%
 # How many columns should be drawn? Forests of a hundred trees.
 columns = sweep(
     RandomForestClassifier(),
@@ -88,10 +109,12 @@ plots.sweep_curve(columns, "accuracy").save(out / "ensembles_columns.png")
 # What the numbers answer, from the accuracies by number of members, other parameter and table.
 of_forest = forest.means("accuracy")
 of_boosting = boosting.means("accuracy")
+of_gradient = gradient.means("accuracy")
 accuracy = {
     "bagging": bagging.means("accuracy"),
     **{f"forest (columns per {per})": of_forest[:, i] for i, per in enumerate(DRAWN_PER)},
     **{f"AdaBoost (depth {depth})": of_boosting[:, i] for i, depth in enumerate(DEPTHS)},
+    **{f"gradient boosting (depth {d})": of_gradient[:, i] for i, d in enumerate(DEPTHS)},
 }
 print("\nAnswers")
 for name, values in accuracy.items():

@@ -34,6 +34,7 @@ LEARNERS: dict[str, Callable[[], Any]] = {
     "kmeans": lambda: ceiba.KMeans(3),
     "bagging": lambda: ceiba.BaggingClassifier(n_estimators=3),
     "adaboost": lambda: ceiba.AdaBoostClassifier(n_estimators=3),
+    "gradient_boosting": lambda: ceiba.GradientBoostingClassifier(n_estimators=3),
     "naive_bayes": ceiba.NaiveBayesClassifier,
     "tan": ceiba.TANClassifier,
 }

@@ -140,6 +140,7 @@ void bind_neighbors(nb::module_& module);
 void bind_vantage(nb::module_& module);
 void bind_tree_config(nb::module_& module);
 void bind_tree_encode(nb::module_& module);
+void bind_tree_explain(nb::module_& module);
 void bind_tree_grow(nb::module_& module);
 void bind_tree_pack(nb::module_& module);
 void bind_tree_predict(nb::module_& module);

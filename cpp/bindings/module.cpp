@@ -16,6 +16,7 @@ NB_MODULE(_native, module) {
     ceiba::bindings::bind_tree_pack(module);
     ceiba::bindings::bind_tree_predict(module);
     ceiba::bindings::bind_tree_prune(module);
+    ceiba::bindings::bind_tree_explain(module);
     ceiba::bindings::bind_forest_grow(module);
     ceiba::bindings::bind_forest_predict(module);
     ceiba::bindings::bind_boosting(module);

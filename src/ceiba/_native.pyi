@@ -903,6 +903,22 @@ def tree_weakest_links(risk: Annotated[NDArray[numpy.float64], dict(shape=(None,
     not pruned together with an ancestor.
     """
 
+class TreeSum:
+    """
+    A weighted sum of trees: nodes, leaf values, covers and scales.
+
+    Columns of leaf_values are the outputs; with output, tree t has one column, that of output[t].
+    """
+
+    def __init__(self, nodes: Annotated[NDArray[numpy.uint64], dict(shape=(None, None), order='C', device='cpu', writable=False)], tree_offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], words: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], tables: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], columns: ColumnTypes, *, leaf_values: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], cover: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], scale: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], output: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None, n_outputs: int) -> None: ...
+
+def tree_shap(trees: TreeSum, table: TreeTable, background: TreeTable | None, out: Annotated[NDArray[numpy.float64], dict(shape=(None, None, None), order='C', device='cpu')], base: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], threads: int) -> None:
+    """
+    Write the Shapley values of each (row, column, output), and the base values.
+
+    Without a background they are path-dependent, by the covers; with one interventional.
+    """
+
 class RowSampler:
     """Draws the rows of a tree."""
 

@@ -99,8 +99,8 @@ def test_files_are_compared(ceiba: Run) -> None:
 
 def test_all_learners_are_compared_by_default(ceiba: Run) -> None:
     text = ceiba("compare servo --protocol 'holdout 0.5'").stdout
-    assert [line.split()[0] for line in text.splitlines()[1:6]] == [
-        "tree", "forest", "bagging", "adaboost", "knn",
+    assert [line.split()[0] for line in text.splitlines()[1:7]] == [
+        "tree", "forest", "bagging", "adaboost", "gradient_boosting", "knn",
     ]  # fmt: skip
 
 

@@ -157,6 +157,7 @@ def test_views_of_a_tree(ceiba: Run, folder: Path) -> None:
     [
         ("forest --n-estimators 3", "3 members"),
         ("adaboost --n-estimators 3", "estimator weights: "),
+        ("gradient_boosting --n-estimators 1", "rounds: 1, trees: 3"),
         ("tan", "arcs: "),
         ("naive_bayes", "setosa"),
         ("gmm", "means of the components"),
@@ -168,7 +169,7 @@ def test_views_of_other_models(ceiba: Run, learner: str, text: str) -> None:
     assert text in ceiba("view m.ceiba").stdout
     assert json.loads(ceiba("view m.ceiba -f json").stdout)["parameters"]
     assert "is for a tree" in ceiba("view m.ceiba -f rules", 2).stderr
-    has_members = learner.startswith(("forest", "ada"))
+    has_members = learner.startswith(("forest", "ada", "gradient"))
     if has_members:
         assert "rows" in ceiba("view m.ceiba --member 1").stdout
         assert "must be less than 3" in ceiba("view m.ceiba --member 3", 2).stderr

@@ -62,6 +62,7 @@ REDUCED: dict[str, tuple[dict[str, Any], set[str]]] = {
             "ensembles_bagging.png",
             "ensembles_forest.png",
             "ensembles_adaboost.png",
+            "ensembles_gradient_boosting.png",
             "ensembles_columns.png",
         },
     ),

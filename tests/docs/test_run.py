@@ -106,7 +106,7 @@ def test_the_main_job_prints_tables_and_names_its_report(
     with pytest.raises(SystemExit, match="0"):
         main(rule[1].split())
     printed = capsys.readouterr()
-    assert printed.out.startswith("Workshop: six learners on six tables\n====")
+    assert printed.out.startswith("Workshop: seven learners on six tables\n====")
     assert "naive Bayes, TM" in printed.out
     assert printed.err.endswith("Wrote out/workshop.html.\n")
     report = Page((tmp_path / "out" / "workshop.html").read_text(encoding="utf-8"))

@@ -72,6 +72,9 @@ TREES: dict[str, Any] = {
     "smoothed forest": ceiba.RandomForestClassifier(5, leaf_probability="laplace", max_bins=32),
     "extra trees": ceiba.ExtraTreesClassifier(5, max_depth=8),
     "forest regressor": ceiba.RandomForestRegressor(4, missing="branch", max_depth=7),
+    "gradient": ceiba.GradientBoostingClassifier(4, max_leaf_nodes=6),
+    "gradient regressor": ceiba.GradientBoostingRegressor(4, min_samples_leaf=5),
+    "gradient quantile": ceiba.GradientBoostingRegressor(3, loss="quantile", method="gradient"),
     "bagging": ceiba.BaggingClassifier(n_estimators=4, max_features=0.6),
     "bagging regressor": ceiba.BaggingRegressor(n_estimators=3),
 }

@@ -38,11 +38,16 @@ def check_saved_again(model: Any, rows: Any, folder: Path) -> None:
 def test_there_is_a_golden_file_of_every_ensemble() -> None:
     kinds = {
         type(load(path)).__name__
-        for path in (*FORESTS, *golden_paths("bag-"), *golden_paths("boost-"))
+        for path in (
+            *FORESTS,
+            *golden_paths("bag-"),
+            *golden_paths("boost-"),
+            *golden_paths("gradient-"),
+        )
     }
     assert kinds == {
         f"{name}{kind}"
-        for name in ("RandomForest", "ExtraTrees", "Bagging", "AdaBoost")
+        for name in ("RandomForest", "ExtraTrees", "Bagging", "AdaBoost", "GradientBoosting")
         for kind in ("Classifier", "Regressor")
     }
     assert {path.stem.partition("-v2-")[2] for path in FORESTS} >= {
@@ -107,4 +112,24 @@ def test_a_golden_boosting_predicts_as_it_did(path: Path, mmap: bool, tmp_path: 
     if model.trace:
         assert len(model.trace_) == len(model.estimators_)
         assert model.trace_[0]["weights"].sum() == pytest.approx(1)
+    check_saved_again(model, rows, tmp_path)
+
+
+@MAPPED
+@each("gradient-")
+def test_a_golden_gradient_boosting_predicts_as_it_did(
+    path: Path, mmap: bool, tmp_path: Path
+) -> None:
+    model, rows, expected = golden(path, mmap)
+    rounded = ("predict_proba", "decision_function")
+    check_predictions(
+        model, rows, expected, rounded if hasattr(model, "classes_") else ("predict",)
+    )
+    for stage, value in zip(model.staged_predict(rows), expected["staged"], strict=True):
+        if hasattr(model, "classes_"):
+            np.testing.assert_array_equal(stage, value)
+        else:
+            np.testing.assert_allclose(stage, value, rtol=1e-12)
+    if model.trace:
+        assert len(model.trace_) == len(model.losses_["training"]) == model.n_estimators_
     check_saved_again(model, rows, tmp_path)

@@ -31,7 +31,7 @@ MODELS: dict[str, Any] = TREES | {
     "surrogate regressor": ceiba.DecisionTreeRegressor(missing="surrogate", max_depth=6),
 }
 # A part of the models is enough to guard a change.
-FAST = ("branch", "costs", "fractional costs", "surrogate")
+FAST = ("branch", "costs", "fractional costs", "gradient", "surrogate")
 NAMES = [name if name in FAST else pytest.param(name, marks=pytest.mark.slow) for name in MODELS]
 
 
@@ -51,6 +51,25 @@ def check(model: Any, frame: pd.DataFrame, folder: Any) -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_code_predicts_as_the_model(name, tmp_path):
     check(fitted(MODELS[name]), fuzzed(), tmp_path)
+
+
+@pytest.mark.parametrize("loss", ["log_loss", "exponential"])
+def test_gradient_boosting_of_two_classes(loss, tmp_path):
+    frame, label, _ = table()
+    model = ceiba.GradientBoostingClassifier(3, loss=loss, max_leaf_nodes=5)
+    check(model.fit(frame, label == "mid"), fuzzed(), tmp_path)
+
+
+def test_gradient_boosting_of_logarithms(tmp_path):
+    frame, _, number = table()
+    model = ceiba.GradientBoostingRegressor(3, loss="gamma", max_leaf_nodes=5)
+    check(model.fit(frame, np.exp(number / 2)), fuzzed(), tmp_path)
+
+
+def test_gradient_boosting_of_one_class(tmp_path):
+    frame, label, _ = table()
+    single = ceiba.GradientBoostingClassifier(2).fit(frame[label == "mid"], label[label == "mid"])
+    check(single, frame, tmp_path)
 
 
 @pytest.mark.parametrize(

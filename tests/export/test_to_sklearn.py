@@ -20,7 +20,8 @@ from sklearn.tree import export_text
 import ceiba
 from ceiba.data.table import Table
 from ceiba.ensemble.common.sample_fit import ConstantMember
-from ceiba.export import NotExpressibleError, to_onnx, to_sklearn
+from ceiba.export import NotExpressibleError, to_code, to_onnx, to_sklearn
+from tests.export.mixed_table import table as mixed_table
 
 RNG = np.random.default_rng(16)
 N = 300
@@ -67,7 +68,7 @@ KNOWN_ONLY: dict[str, Any] = {
 
 def check_predictions(model: Any, rows: Any, given: Any = None, X: Any = None) -> Any:
     converted = to_sklearn(model, X)
-    assert type(converted).__name__ == type(model).__name__
+    assert type(converted).__name__ in (type(model).__name__, f"Hist{type(model).__name__}")
     assert type(converted).__module__.startswith("sklearn.")
     given = rows if given is None else given
     if hasattr(model, "classes_"):
@@ -113,6 +114,82 @@ def test_two_classes_of_adaboost():
     np.testing.assert_allclose(
         converted.decision_function(NEW), model.decision_function(NEW), atol=1e-12
     )
+
+
+BOOSTING: dict[str, Any] = {
+    "two classes": (ceiba.GradientBoostingClassifier(6), LABEL == "a"),
+    "exponential": (ceiba.GradientBoostingClassifier(6, loss="exponential"), LABEL == "a"),
+    "three classes": (ceiba.GradientBoostingClassifier(6), LABEL),
+    "one tree": (ceiba.GradientBoostingClassifier(4, multi_strategy="multi_output_tree"), LABEL),
+    "squared error": (ceiba.GradientBoostingRegressor(6), NUMBER),
+    "huber": (ceiba.GradientBoostingRegressor(6, loss="huber"), NUMBER),
+    "absolute error": (ceiba.GradientBoostingRegressor(6, loss="absolute_error"), NUMBER),
+    "poisson": (ceiba.GradientBoostingRegressor(6, loss="poisson"), np.abs(NUMBER)),
+    "tweedie": (ceiba.GradientBoostingRegressor(6, loss="tweedie"), np.abs(NUMBER)),
+}
+
+
+@pytest.mark.parametrize("name", BOOSTING)
+def test_gradient_boosting_predicts_the_same(name):
+    model, target = BOOSTING[name]
+    model.fit(HOLES, target)
+    rows = np.random.default_rng(2).normal(size=(400, 4))  # float64: nothing is rounded
+    rows[::7, 1] = np.nan
+    converted = check_predictions(model, np.vstack([rows, NEW_HOLES]))
+    stages = list(zip(converted.staged_predict(rows), model.staged_predict(rows), strict=True))
+    assert len(stages) == model.n_estimators_
+    if not hasattr(model, "classes_"):
+        np.testing.assert_allclose(*stages[1], rtol=1e-12)
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_gradient_boosting_of_a_mixed_table():
+    frame, label, _ = mixed_table()
+    model = ceiba.GradientBoostingClassifier(5, min_samples_leaf=5).fit(frame, label)
+    rows = frame.copy()
+    rows.loc[::3, "color"] = None
+    codes = pd.DataFrame(index=rows.index)
+    for column in model.schema_:
+        values = rows[column.name]
+        if column.categories:
+            values = values.map({category: i for i, category in enumerate(column.categories)})
+        codes[column.name] = values.astype(float)
+    converted = check_predictions(model, rows, codes)
+    assert any(tree.nodes["is_categorical"].any() for (tree, *_) in converted._predictors)
+    codes["color"] = codes["color"].mask(codes["color"] == 2, 77)  # no such category
+    rows["color"] = rows["color"].mask(codes["color"] == 77, None)
+    check_predictions(model, rows, codes)
+
+
+class LogLink:
+    """A custom loss whose predictions need a function of Python."""
+
+    def gradient(self, y, raw):
+        return raw - y
+
+    def hessian(self, y, raw):
+        return np.ones_like(raw)
+
+    def inverse_link(self, raw):
+        return np.exp(raw)
+
+
+@pytest.mark.parametrize("convert", [to_sklearn, to_onnx, lambda model: to_code(model, "c")])
+def test_boosting_that_only_python_has_is_refused(convert):
+    if convert is to_onnx:
+        pytest.importorskip("onnx", reason="requires the extra 'onnx': pip install ceiba[onnx]")
+    model = ceiba.GradientBoostingRegressor(2, init=LinearRegression()).fit(EXACT, NUMBER)
+    with pytest.raises(NotExpressibleError, match="no init predictor, got LinearRegression"):
+        convert(model)
+    model = ceiba.GradientBoostingRegressor(2, loss=LogLink()).fit(EXACT, NUMBER)
+    with pytest.raises(NotExpressibleError, match="no inverse_link of a custom loss, got LogLink"):
+        convert(model)
+
+
+def test_rows_have_no_effect_on_gradient_boosting():
+    model = ceiba.GradientBoostingRegressor(2).fit(EXACT, NUMBER)
+    with pytest.raises(ValueError, match="kept in float64: leave it out"):
+        to_sklearn(model, EXACT)
 
 
 def test_nodes_keep_their_numbers_and_statistics():

@@ -83,6 +83,7 @@ def models() -> dict[str, tuple[Any, Any]]:
         **trees(),
         **forests(),
         **ensembles(),
+        **gradient_boosting(),
         **networks(),
         **neighbors(),
     }
@@ -213,6 +214,23 @@ def ensembles() -> dict[str, tuple[Any, Any]]:
         ),
         "boost-numbers": (
             ceiba.AdaBoostRegressor(n_estimators=3, max_depth=2).fit(numbers(), sevens()),
+            numbers(),
+        ),
+    }
+
+
+def gradient_boosting() -> dict[str, tuple[Any, Any]]:
+    """Gradient boosting of two and three classes, and of numbers."""
+    small = {"n_estimators": 3, "min_samples_leaf": 2, "max_leaf_nodes": 4}
+    classifier, regressor = ceiba.GradientBoostingClassifier, ceiba.GradientBoostingRegressor
+    return {
+        "gradient-classes": (classifier(**small).fit(table(), kinds()), table()),
+        "gradient-two-classes": (
+            classifier(trace=True, **small).fit(table(), [kind == "low" for kind in kinds()]),
+            table(),
+        ),
+        "gradient-numbers": (
+            regressor(loss="poisson", method="gradient", **small).fit(numbers(), sevens()),
             numbers(),
         ),
     }
@@ -384,6 +402,17 @@ def boost_results(model: Any, rows: Any) -> dict[str, Any]:
     }
 
 
+def gradient_results(model: Any, rows: Any) -> dict[str, Any]:
+    """Results that later versions must reproduce."""
+    names = ("predict", "predict_proba", "decision_function", "apply")
+    return {
+        "parameters": {"n_estimators": model.n_estimators, "method": model.method},
+        "predictions": predictions(model, names, rows),
+        "staged": [stage.tolist() for stage in model.staged_predict(rows)],
+        "attributes": attributes(model, ("n_estimators_", "feature_importances_")),
+    }
+
+
 def network_results(model: Any, rows: Any) -> dict[str, Any]:
     """Results that later versions must reproduce."""
     names = ("predict", "predict_proba", "predict_joint_log_proba")
@@ -434,6 +463,7 @@ RESULTS = {
     "forest": forest_results,
     "bag": bag_results,
     "boost": boost_results,
+    "gradient": gradient_results,
     "neighbors": neighbor_results,
     "network": network_results,
     "latent": latent_results,

@@ -8,6 +8,7 @@
 #include "simd/kmeans_kernels.hpp"
 #include "simd/mixture_kernels.hpp"
 #include "simd/neighbor_kernels.hpp"
+#include "simd/shap_kernels.hpp"
 #include "simd/tree_kernels.hpp"
 
 namespace ceiba {
@@ -20,6 +21,7 @@ extern const ForestKernels forest_kernels_portable;
 extern const BayesKernels bayes_kernels_portable;
 extern const NeighborKernels neighbor_kernels_portable;
 extern const BoostingKernels boosting_kernels_portable;
+extern const ShapKernels shap_kernels_portable;
 #if defined(__x86_64__)
 extern const KMeansKernels<double> kmeans_kernels_avx2_double, kmeans_kernels_avx512_double;
 extern const KMeansKernels<float> kmeans_kernels_avx2_float, kmeans_kernels_avx512_float;
@@ -29,6 +31,7 @@ extern const ForestKernels forest_kernels_avx2, forest_kernels_avx512;
 extern const BayesKernels bayes_kernels_avx2, bayes_kernels_avx512;
 extern const NeighborKernels neighbor_kernels_avx2, neighbor_kernels_avx512;
 extern const BoostingKernels boosting_kernels_avx2, boosting_kernels_avx512;
+extern const ShapKernels shap_kernels_avx2, shap_kernels_avx512;
 #endif
 
 namespace {
@@ -128,6 +131,14 @@ const BoostingKernels& boosting_kernels() {
     if (chosen_isa() == Isa::avx2) return boosting_kernels_avx2;
 #endif
     return boosting_kernels_portable;
+}
+
+const ShapKernels& shap_kernels() {
+#if defined(__x86_64__)
+    if (chosen_isa() == Isa::avx512) return shap_kernels_avx512;
+    if (chosen_isa() == Isa::avx2) return shap_kernels_avx2;
+#endif
+    return shap_kernels_portable;
 }
 
 const char* instruction_set() {

@@ -3,6 +3,10 @@
 // left_weight.
 #include "simd/forest_kernels.hpp"
 
+#if defined(__AVX512F__)
+#include <immintrin.h>
+#endif
+
 #define CEIBA_FOREST_NAME(isa) CEIBA_FOREST_NAME_(isa)
 #define CEIBA_FOREST_NAME_(isa) forest_kernels_##isa
 
@@ -162,9 +166,140 @@ void squared(const SquaredErrorLaneNode& node, std::size_t n, std::size_t m,
         squared_error_lanes(node, n, limits, first, best);
 }
 
+// Rows walk down interleaved: while some load their next node, the others advance. Where a path
+// ends cannot be predicted, so there is no branch for it: every few steps the rows in a leaf write
+// it and are replaced by the next rows. Rows beyond the last one repeat it and write nothing.
+constexpr std::size_t kSteps = 4;
+constexpr std::uint32_t kColumnMask = kCompactColumns - 1;
+
+#if defined(__AVX512F__)
+
+// 64 rows in flight. 50,000 rows through 100 trees of 42,000 nodes take 0.11 s, one by one 0.17 s.
+constexpr int kGroups = 4;
+
+inline void decide_equal(const CompactRows& rows, __mmask16 equal, __m512i node, __m512i row,
+                         __m512i& branch) {
+    std::uint32_t nodes[16], indices[16], branches[16];
+    store(nodes, node);
+    store(indices, row);
+    store(branches, branch);
+    for (int s = 0; s < 16; ++s)
+        if (equal >> s & 1) branches[s] += rows.is_above(rows.context, nodes[s], indices[s]);
+    branch = load<__m512i>(branches);
+}
+
+template <bool kDecides>
+void walk_lanes(const CompactNode* nodes, const CompactRows& rows, std::int32_t* leaf) {
+    const __m512i lane = _mm512_set_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
+    const __m512i n = _mm512_set1_epi32(int(rows.n)), last = _mm512_set1_epi32(int(rows.n) - 1);
+    const __m512i width = _mm512_set1_epi32(int(rows.width)), one = _mm512_set1_epi32(1);
+    const __m512i column_mask = _mm512_set1_epi32(int(kColumnMask));
+    const __m512i class_mask = _mm512_set1_epi32(int(kLeafClass));
+    const auto first_value = [&](__m512i row) {
+        return _mm512_mullo_epi32(_mm512_min_epi32(row, last), width);
+    };
+    __m512i at[kGroups], row[kGroups], first[kGroups];
+    __m512 threshold[kGroups];
+#pragma GCC unroll 4
+    for (int g = 0; g < kGroups; ++g) {
+        at[g] = _mm512_setzero_si512();
+        row[g] = _mm512_add_epi32(lane, _mm512_set1_epi32(16 * g));
+        first[g] = first_value(row[g]);
+    }
+    int next = 16 * kGroups;
+    for (std::size_t remaining = rows.n; remaining > 0;) {
+        for (std::size_t step = 0; step < kSteps; ++step) {
+#pragma GCC unroll 4
+            for (int g = 0; g < kGroups; ++g) {
+                threshold[g] = _mm512_i32gather_ps(at[g], &nodes->threshold, 8);
+                const __m512i test = _mm512_i32gather_epi32(at[g], &nodes->test, 8);
+                const __m512i column = _mm512_and_si512(test, column_mask);
+                const __m512 x =
+                    _mm512_i32gather_ps(_mm512_add_epi32(first[g], column), rows.values, 4);
+                const __m512i child = _mm512_srli_epi32(test, kCompactColumnBits);
+                const __mmask16 above = _mm512_cmp_ps_mask(x, threshold[g], _CMP_GT_OQ);
+                __m512i branch = _mm512_mask_add_epi32(child, above, child, one);
+                if constexpr (kDecides) {
+                    const __mmask16 equal = _mm512_cmpeq_epi32_mask(
+                        _mm512_castps_si512(x), _mm512_castps_si512(threshold[g]));
+                    if (equal != 0) [[unlikely]]
+                        decide_equal(rows, equal, at[g], _mm512_min_epi32(row[g], last), branch);
+                }
+                at[g] = branch;
+            }
+        }
+#pragma GCC unroll 4
+        for (int g = 0; g < kGroups; ++g) {
+            const __mmask16 done = _mm512_cmp_ps_mask(threshold[g], threshold[g], _CMP_UNORD_Q);
+            const __m512i payload = _mm512_and_si512(_mm512_castps_si512(threshold[g]), class_mask);
+            const __mmask16 has_class = _mm512_test_epi32_mask(payload, payload);
+            // The payload is the class plus one: its negative is ~class.
+            const __m512i found =
+                _mm512_mask_sub_epi32(at[g], has_class, _mm512_setzero_si512(), payload);
+            const __mmask16 is_row = _mm512_mask_cmplt_epi32_mask(done, row[g], n);
+            _mm512_mask_i32scatter_epi32(leaf, is_row, row[g], found, 4);
+            remaining -= std::size_t(__builtin_popcount(is_row));
+            const __m512i following = _mm512_add_epi32(lane, _mm512_set1_epi32(next));
+            row[g] = _mm512_mask_expand_epi32(row[g], done, following);
+            first[g] = first_value(row[g]);
+            at[g] = _mm512_maskz_mov_epi32(__mmask16(~done), at[g]);
+            next += __builtin_popcount(done);
+        }
+    }
+}
+
+#else
+
+constexpr std::size_t kRowsInFlight = 16;
+
+template <bool kDecides>
+void walk_lanes(const CompactNode* nodes, const CompactRows& rows, std::int32_t* leaf) {
+    std::uint32_t at[kRowsInFlight] = {}, threshold[kRowsInFlight];
+    std::size_t row[kRowsInFlight];
+    const float* values[kRowsInFlight];
+    const auto clamped = [&](std::size_t i) { return i < rows.n ? i : rows.n - 1; };
+    for (std::size_t s = 0; s < kRowsInFlight; ++s) {
+        row[s] = s;
+        values[s] = rows.values + clamped(s) * rows.width;
+    }
+    std::size_t next = kRowsInFlight;
+    for (std::size_t remaining = rows.n; remaining > 0;) {
+        for (std::size_t step = 0; step < kSteps; ++step) {
+            for (std::size_t s = 0; s < kRowsInFlight; ++s) {
+                const CompactNode node = nodes[at[s]];
+                const float x = values[s][node.test & kColumnMask];
+                std::uint32_t branch = (node.test >> kCompactColumnBits) + (x > node.threshold);
+                threshold[s] = __builtin_bit_cast(std::uint32_t, node.threshold);
+                if constexpr (kDecides)
+                    if (__builtin_bit_cast(std::uint32_t, x) == threshold[s]) [[unlikely]]
+                        branch += rows.is_above(rows.context, at[s], clamped(row[s]));
+                at[s] = branch;
+            }
+        }
+        for (std::size_t s = 0; s < kRowsInFlight; ++s) {
+            if ((threshold[s] & ~kLeafClass) != kLeafNan) continue;
+            const std::uint32_t payload = threshold[s] & kLeafClass;
+            if (row[s] < rows.n) {
+                leaf[row[s]] = payload > 0 ? -std::int32_t(payload) : std::int32_t(at[s]);
+                --remaining;
+            }
+            row[s] = next++;
+            values[s] = rows.values + clamped(row[s]) * rows.width;
+            at[s] = 0;
+        }
+    }
+}
+
+#endif
+
+void walk(const CompactNode* nodes, const CompactRows& rows, std::int32_t* leaf) {
+    rows.is_above != nullptr ? walk_lanes<true>(nodes, rows, leaf)
+                             : walk_lanes<false>(nodes, rows, leaf);
+}
+
 }  // namespace
 
 extern const ForestKernels CEIBA_FOREST_NAME(CEIBA_ISA);
-const ForestKernels CEIBA_FOREST_NAME(CEIBA_ISA){rank_columns, gini, squared};
+const ForestKernels CEIBA_FOREST_NAME(CEIBA_ISA){rank_columns, gini, squared, walk};
 
 }  // namespace ceiba

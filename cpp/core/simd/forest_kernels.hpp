@@ -1,4 +1,5 @@
-// Split search in small forest nodes with one column per lane, compiled per instruction set.
+// Split search in small forest nodes with one column per lane, and walks of many rows through a
+// tree with one row per lane, compiled per instruction set.
 //
 // Most nodes of a deep tree have a few dozen rows. Their drawn columns are sorted, summed and
 // scored together, one column per lane. Scores have the bits of the plain formulas of
@@ -47,6 +48,27 @@ struct SquaredErrorLaneNode {
     std::int64_t sum, total;
 };
 
+// A node of a working copy of a tree: forest/predict/compact_tree.hpp. `test` holds the column in
+// its lower bits and the first branch above them. A leaf is its own branch: its threshold is a NaN,
+// which no value is above. The low bits of the NaN hold the only class of a pure leaf plus one, or
+// zero.
+struct CompactNode {
+    float threshold;
+    std::uint32_t test;
+};
+constexpr int kCompactColumnBits = 10;
+constexpr std::uint32_t kCompactColumns = 1u << kCompactColumnBits;
+constexpr std::uint32_t kLeafNan = 0x7FC00000, kLeafClass = 0x003FFFFF;
+
+// n rows of `width` float32, at most 2^31 values. `is_above` decides for a row at a node whose
+// threshold has the same bits as the value; null if such a row is not above.
+struct CompactRows {
+    const float* values;
+    std::size_t n, width;
+    bool (*is_above)(const void* context, std::uint32_t node, std::size_t row);
+    const void* context;
+};
+
 struct ForestKernels {
     // Rank n <= kMaxRanked rows in each of m columns. keys[c * kMaxRanked + i] is the code of row i
     // above kRankBits bits that hold i, and is below 2^31.
@@ -56,6 +78,8 @@ struct ForestKernels {
                  LaneThresholds& best);
     void (*squared)(const SquaredErrorLaneNode& node, std::size_t n, std::size_t m,
                     const LaneLimits& limits, LaneThresholds& best);
+    // Find the leaf of each row: ~class if it holds its class, else its index.
+    void (*walk)(const CompactNode* nodes, const CompactRows& rows, std::int32_t* leaf);
 };
 
 const ForestKernels& forest_kernels();

@@ -1,6 +1,7 @@
 """The estimator contract: parameters, records, iterations, trace and progress."""
 
 from ceiba.base.estimator import Estimator, ScanScoreMixin, seed_of
+from ceiba.base.explanation import Explanation, Neighbors
 from ceiba.base.iterations import Iteration, Iterations
 from ceiba.base.parameters import (
     Parameter,
@@ -25,9 +26,11 @@ __all__ = [
     "Between",
     "CallbackMixin",
     "Estimator",
+    "Explanation",
     "Frame",
     "Iteration",
     "Iterations",
+    "Neighbors",
     "Parameter",
     "ParameterError",
     "Parameters",

@@ -54,11 +54,27 @@ def view(output: Output, model: str, form: str, path: str | None, member: int | 
 def _member(learner: Any, index: int) -> Any:
     """Return one tree of an ensemble."""
     members = getattr(learner, "estimators_", None)
+    if hasattr(learner, "boosted_trees_"):
+        members = _boosted_members(learner)
     if members is None:
         raise ValueError(f"--member is for ensembles, got a {type(learner).__name__}.")
     if index >= len(members):
         raise ValueError(f"--member must be less than {len(members)}, got {index}.")
     return members[index]
+
+
+def _boosted_members(learner: Any) -> list[Any]:
+    """Return the trees of gradient boosting, round by round, as regression trees."""
+    import ceiba
+
+    members = []
+    shared = {name: vars(learner)[name] for name in ("schema_", "n_features_in_")}
+    forest = learner.boosted_trees_.to_forest()
+    for number in range(forest.n_trees):
+        member = ceiba.DecisionTreeRegressor()
+        member._set_fitted({**shared, "tree_": forest.tree(number)})
+        members.append(member)
+    return members
 
 
 def _text(learner: Any) -> str:
@@ -75,9 +91,14 @@ def _text(learner: Any) -> str:
 
 
 def _ensemble_lines(learner: Any) -> list[str]:
-    if not hasattr(learner, "estimators_"):
+    if hasattr(learner, "boosted_trees_"):
+        trees = learner.boosted_trees_
+        counts = f"rounds: {trees.n_rounds}, trees: {trees.n_trees}"
+        lines = [f"{counts}; --member 0 shows the first one"]
+    elif not hasattr(learner, "estimators_"):
         return []
-    lines = [f"{len(learner.estimators_)} members; --member 0 shows the first one"]
+    else:
+        lines = [f"{len(learner.estimators_)} members; --member 0 shows the first one"]
     weights = getattr(learner, "estimator_weights_", None)
     if weights is not None:
         lines.append("estimator weights: " + _numbers(weights))
@@ -179,6 +200,10 @@ def _picture(learner: Any, path: str) -> bytes:
     return file.getvalue()
 
 
+def _has_members(learner: Any) -> bool:
+    return hasattr(learner, "estimators_") or hasattr(learner, "boosted_trees_")
+
+
 def _unavailable(learner: Any, form: str, of: str) -> str:
-    hint = " --member 0 is its first tree." if hasattr(learner, "estimators_") else ""
+    hint = " --member 0 is its first tree." if _has_members(learner) else ""
     return f"--format {form} is for {of}, got a {type(learner).__name__}.{hint}"

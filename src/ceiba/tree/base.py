@@ -23,7 +23,9 @@ from ceiba.engine import Engine
 from ceiba.stats import TargetSummary, ToLabeledRows
 from ceiba.tree.config import TreeConfig, n_drawn_columns
 from ceiba.tree.explain.dictionary import tree_nodes
+from ceiba.tree.explain.learner import ExplainedTreesMixin
 from ceiba.tree.explain.rule_list import RuleList, rule_list
+from ceiba.tree.explain.shap import TreeSum, node_predictions
 from ceiba.tree.grow.grower import GrowthResult, TreeGrower
 from ceiba.tree.grow.targets import FixedPointScale, GrowthInputs, WeightTotals
 from ceiba.tree.model.sklearn_names import path_matrix
@@ -40,7 +42,7 @@ from ceiba.tree.scoring import predict_batch, score, to_table
 _MAX_PASSES = 10**6
 
 
-class DecisionTree(TreeParameters, PruningMixin, Estimator):
+class DecisionTree(TreeParameters, PruningMixin, ExplainedTreesMixin, Estimator):
     """Grow, prune, apply and show a tree; subclasses predict."""
 
     _task: ClassVar[Task]
@@ -200,6 +202,16 @@ class DecisionTree(TreeParameters, PruningMixin, Estimator):
         """Return the tree as JSON text, a flat list of nodes; see `ceiba.tree.explain`."""
         check_is_fitted(self)
         return json.dumps(tree_nodes(self.tree_, **self._class_names()), **options)
+
+    def _tree_sum(self) -> TreeSum:
+        return TreeSum.of([self.tree_], [node_predictions(self.tree_)], np.ones(1))
+
+    def _explained_trees(self) -> list[Tree]:
+        return [self.tree_]
+
+    @property
+    def _score_name(self) -> str:  # type: ignore[override]
+        return "probability" if self._task == "classification" else "prediction"
 
     def _class_names(self) -> dict[str, Any]:
         return {}

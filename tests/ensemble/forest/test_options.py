@@ -316,7 +316,7 @@ def large_table(n: int, kind: Any) -> tuple[Any, Any]:
 
 @pytest.mark.parametrize("kind", [RandomForestClassifier, RandomForestRegressor])
 def test_auto_bins_above_a_number_of_rows(kind: Any) -> None:
-    limit = 20_000
+    limit = 10_000
     for n, max_bins in ((limit, None), (limit + 1, 255)):
         rows, y = large_table(n, kind)
         auto = kind(2, max_depth=6).fit(rows, y)
@@ -330,14 +330,14 @@ def test_auto_bins_above_a_number_of_rows(kind: Any) -> None:
 
 @pytest.mark.parametrize("kind", [RandomForestClassifier, RandomForestRegressor])
 def test_auto_keeps_random_thresholds_exact(kind: Any) -> None:
-    rows, y = large_table(20_001, kind)
+    rows, y = large_table(10_001, kind)
     options = {"max_depth": 5, "thresholds": "random"}
     auto = kind(2, **options).fit(rows, y)
     assert digest(auto) == digest(kind(2, max_bins=None, **options).fit(rows, y))
 
 
 def test_auto_resolves_for_each_set_of_rows() -> None:
-    rows, y = large_table(20_001, RandomForestClassifier)
+    rows, y = large_table(10_001, RandomForestClassifier)
     model = RandomForestClassifier(1, max_depth=3, warm_start=True).fit(rows[:500], y[:500])
     model.set_params(n_estimators=2).fit(rows, y)
     assert [tree.max_bins for tree in model.estimators_] == [None, 255]

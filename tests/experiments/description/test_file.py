@@ -142,7 +142,9 @@ def test_all_keys_reach_the_experiment(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_without_learners_those_of_the_task_are_compared() -> None:
     numbers = Experiment.from_text('datasets = ["servo"]')
-    assert list(numbers.learners) == ["tree", "forest", "bagging", "adaboost", "knn"]
+    assert list(numbers.learners) == [
+        "tree", "forest", "bagging", "adaboost", "gradient_boosting", "knn",
+    ]  # fmt: skip
     assert "gmm" in Experiment.from_text('datasets = ["iris"]').learners
     assert "gmm" not in Experiment.from_text('datasets = ["iris", "vote"]').learners
 

@@ -6,15 +6,13 @@
 // values themselves. A float32 is its own floor, so that x <= t exactly if x <= floor(t).
 #pragma once
 
-#include <algorithm>
 #include <bit>
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <vector>
 
 #include "forest/predict/packed_forest.hpp"
+#include "simd/forest_kernels.hpp"
 
 namespace ceiba::forest {
 
@@ -30,28 +28,9 @@ inline float floor_to_float(double x) {
 
 class CompactTree {
   public:
-    // Column of a node in the lower bits, first branch above them.
-    static constexpr int kColumnBits = 10;
-    static constexpr std::uint32_t kColumnMask = (1u << kColumnBits) - 1;
-    static constexpr std::size_t kMaxNodes = std::size_t(1) << (32 - kColumnBits);
-
-    // A leaf is its own branch: its threshold is a NaN, which no value is above. The low bits of
-    // the NaN hold the only class of a pure leaf plus one, or zero.
-    struct Node {
-        float threshold;
-        std::uint32_t test;
-
-        std::uint32_t branch(float x) const {
-            return (test >> kColumnBits) + std::uint32_t(x > threshold);
-        }
-        std::uint32_t column() const { return test & kColumnMask; }
-    };
-    static constexpr std::uint32_t kNan = 0x7FC00000, kPayload = 0x003FFFFF;
-
-    // Whether a copy pays for this many rows; it costs about as much as a step of each of an eighth
-    // as many rows as there are nodes.
+    // Whether a copy pays for this many rows.
     static bool applies_to(const tree::TreeView& tree, std::size_t n_columns, std::size_t rows) {
-        return n_columns <= kColumnMask && tree.count <= kMaxNodes && 8 * rows >= tree.count;
+        return n_columns <= kCompactColumns && tree.count <= kMaxNodes && 8 * rows >= tree.count;
     }
 
     // Copy a tree whose inner nodes all test floats. With `with_classes`, leaves hold their class.
@@ -66,61 +45,17 @@ class CompactTree {
             const auto floor =
                 std::bit_cast<std::uint32_t>(floor_to_float(std::bit_cast<double>(node.bits)));
             const std::uint32_t child = is_leaf ? std::uint32_t(i) : std::uint32_t(node.child);
-            nodes_[i] = {std::bit_cast<float>(is_leaf ? kNan | payload : floor),
-                         child << kColumnBits | node.column()};
+            nodes_[i] = {std::bit_cast<float>(is_leaf ? kLeafNan | payload : floor),
+                         child << kCompactColumnBits | node.column()};
         }
     }
 
-    // Find the leaves of n rows of `width` floors; `leaf` has n + 1 entries, the last unused.
-    // `above(node, i)` decides for row i at a node whose threshold has the same floor. A leaf is
-    // written as ~class if it holds its class, else as its index.
-    //
-    // The end of a path cannot be predicted, so there is no branch for it: every few steps, all
-    // rows write where they are, and those in a leaf are replaced.
-    template <bool kCompare, typename Above>
-    void walk(const float* rows, std::size_t n, std::size_t width, const Above& above,
-              std::int32_t* leaf) const {
-        std::uint32_t at[kRowsInFlight] = {};
-        std::size_t row[kRowsInFlight];
-        const float* values[kRowsInFlight];
-        const auto values_of = [&](std::size_t i) { return rows + std::min(i, n - 1) * width; };
-        for (std::size_t s = 0; s < kRowsInFlight; ++s) {
-            row[s] = s;
-            values[s] = values_of(s);
-        }
-        const Node* nodes = nodes_.data();
-        for (std::size_t next = kRowsInFlight, remaining = n; remaining > 0;) {
-            for (std::size_t step = 0; step < kSteps; ++step) {
-                for (std::size_t s = 0; s < kRowsInFlight; ++s) {
-                    const Node node = nodes[at[s]];
-                    const float x = values[s][node.column()];
-                    std::uint32_t branch = node.branch(x);
-                    if constexpr (kCompare)
-                        if (std::bit_cast<std::uint32_t>(x) ==
-                            std::bit_cast<std::uint32_t>(node.threshold)) [[unlikely]]
-                            branch += above(at[s], std::min(row[s], n - 1));
-                    at[s] = branch;
-                }
-            }
-            for (std::size_t s = 0; s < kRowsInFlight; ++s) {
-                const auto bits = std::bit_cast<std::uint32_t>(nodes[at[s]].threshold);
-                const std::uint32_t payload = bits & kPayload;
-                leaf[std::min(row[s], n)] =
-                    payload > 0 ? ~std::int32_t(payload - 1) : std::int32_t(at[s]);
-                const bool done = bits >= kNan && bits < 0x80000000;
-                remaining -= std::size_t(done) & std::size_t(row[s] < n);
-                row[s] = done ? next : row[s];
-                values[s] = done ? values_of(next) : values[s];
-                at[s] = done ? 0 : at[s];
-                next += done;
-            }
-        }
-    }
+    const CompactNode* nodes() const { return nodes_.data(); }
 
   private:
-    static constexpr std::size_t kRowsInFlight = 16, kSteps = 4;
+    static constexpr std::size_t kMaxNodes = std::size_t(1) << (32 - kCompactColumnBits);
 
-    std::vector<Node> nodes_;
+    std::vector<CompactNode> nodes_;
 };
 
 }  // namespace ceiba::forest

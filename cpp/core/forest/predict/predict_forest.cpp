@@ -79,21 +79,22 @@ class FloatBlock {
         return !missing;
     }
 
-    void walk(const CompactTree& compact, const TreeView& tree, std::int32_t* leaf) const {
-        if (doubles_ == nullptr)
-            return compact.walk<false>(
-                rows_, n_, width_, [](std::uint32_t, std::size_t) { return 0u; }, leaf);
-        compact.walk<true>(
-            rows_, n_, width_,
-            [&](std::uint32_t index, std::size_t i) {
-                const PackedNode& node = tree.nodes[index];
-                const double x = doubles_[i * width_ + node.column()];
-                return std::uint32_t(!(x <= std::bit_cast<double>(node.bits)));
-            },
-            leaf);
+    void walk(const CompactTree& compact, const TreeView& tree, std::int32_t* leaf) {
+        tree_ = tree.nodes;
+        forest_kernels().walk(compact.nodes(),
+                              {rows_, n_, width_, doubles_ ? is_above : nullptr, this}, leaf);
     }
 
   private:
+    // Whether a row of doubles is above the threshold of a node, where their floors are equal.
+    static bool is_above(const void* block, std::uint32_t index, std::size_t row) {
+        const auto& own = *static_cast<const FloatBlock*>(block);
+        const PackedNode& node = own.tree_[index];
+        return !(own.doubles_[row * own.width_ + node.column()] <=
+                 std::bit_cast<double>(node.bits));
+    }
+
+    const PackedNode* tree_ = nullptr;
     const float* rows_ = nullptr;
     const double* doubles_ = nullptr;
     std::size_t n_ = 0, width_ = 0;
@@ -164,7 +165,7 @@ void predict(const ForestView& forest, const ForestRows& table, const double* sm
                    double* sum = out + rows[0] * width;
                    const std::size_t n = rows.size() * width;
                    std::fill_n(sum, n, 0.0);
-                   std::vector<std::int32_t> leaf(rows.size() + 1);
+                   std::vector<std::int32_t> leaf(rows.size());
                    LeafPredictions predictions(forest);
                    FloatBlock floats;
                    CompactTree compact;

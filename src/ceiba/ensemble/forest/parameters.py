@@ -46,7 +46,7 @@ class ForestParameters(Parameters):
     max_bins: Annotated[
         int | Literal["auto"] | None,
         Between(2, 65_535),
-        "'auto' for exact thresholds up to 20,000 rows and 255 bins above, which take half of the "
+        "'auto' for exact thresholds up to 10,000 rows and 255 bins above, which take half of the "
         "time at equal accuracy; random thresholds are exact. None for exact thresholds, halfway "
         "between neighboring values. An int bins each column into at most that many bins "
         "(quantiles of a 65,536-row sample, finer in the tails), and thresholds are bin edges. A "

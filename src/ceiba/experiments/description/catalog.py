@@ -118,6 +118,12 @@ _ENTRIES = (
     ),
     LearnerEntry("bagging", "Bagging of trees.", "BaggingClassifier", "BaggingRegressor"),
     LearnerEntry("adaboost", "AdaBoost of trees.", "AdaBoostClassifier", "AdaBoostRegressor"),
+    LearnerEntry(
+        "gradient_boosting",
+        "Gradient boosting of trees.",
+        "GradientBoostingClassifier",
+        "GradientBoostingRegressor",
+    ),
     LearnerEntry("knn", "Nearest neighbors.", "KNeighborsClassifier", "KNeighborsRegressor"),
     LearnerEntry("naive_bayes", "Naive Bayes.", _BAYES),
     LearnerEntry(
@@ -158,7 +164,7 @@ def learner_names(task: Task | None = None) -> list[str]:
     Examples
     --------
     >>> learner_names("regression")
-    ['tree', 'cart', 'forest', 'extra_trees', 'bagging', 'adaboost', 'knn']
+    ['tree', 'cart', 'forest', 'extra_trees', 'bagging', 'adaboost', 'gradient_boosting', 'knn']
     """
     return [name for name, entry in LEARNERS.items() if task is None or entry.has_task(task)]
 
@@ -292,7 +298,7 @@ def default_learners(task: Task, schemas: Iterable[Schema] = ()) -> dict[str, An
     Examples
     --------
     >>> list(default_learners("regression"))
-    ['tree', 'forest', 'bagging', 'adaboost', 'knn']
+    ['tree', 'forest', 'bagging', 'adaboost', 'gradient_boosting', 'knn']
     """
     has_nominal = any(column.kind == "nominal" for schema in schemas for column in schema)
     found = {}

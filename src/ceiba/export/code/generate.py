@@ -30,8 +30,8 @@ def to_code(
     ----------
     model : estimator or RuleList
         A fitted decision tree, its rules (``model.to_rules()``), a random forest or bagging of
-        trees, a Bayesian network classifier, or a mixture of latent classes; the code of a large
-        forest is large.
+        trees, gradient boosting, a Bayesian network classifier, or a mixture of latent classes; the
+        code of a large forest is large.
     language : {"python", "c", "sql"}
         "python": a module with ``predict(row)`` and ``predict_proba(row)``, of the values of a row
         in the order of the columns; None and NaN are missing. "c": C99 functions ``predict`` and
@@ -51,7 +51,8 @@ def to_code(
     Raises
     ------
     NotExpressibleError
-        For other models, majority votes with drawn ties, columns of times, averages of networks
+        For other models, majority votes with drawn ties, an ``init`` predictor of gradient
+        boosting, columns of times, averages of networks
         (``structure="aode"``) and naive Bayes with kernels or mixtures; in C also for integers
         beyond 2^53.
 

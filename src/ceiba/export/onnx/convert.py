@@ -16,6 +16,7 @@ from ceiba.export.onnx.ensembles import (
     add_adaboost_regressor,
     add_bagging,
     add_forest,
+    add_gradient_boosting,
     add_tree,
 )
 from ceiba.export.onnx.graph import Graph
@@ -25,8 +26,9 @@ from ceiba.export.onnx.networks import add_latent_classes, add_network
 def to_onnx(model: Any, *, dtype: Literal["float64", "float32"] = "float64") -> Any:
     """Convert a fitted model to ONNX.
 
-    Trees, random forests, bagging and AdaBoost of trees, k-means, Gaussian mixtures, classifiers of
-    one mixture per class, Bayesian network classifiers and latent classes are converted.
+    Trees, random forests, bagging and AdaBoost of trees, gradient boosting, k-means, Gaussian
+    mixtures, classifiers of one mixture per class, Bayesian network classifiers and latent classes
+    are converted.
 
     A model of numeric columns has one input ``X`` of shape (n_rows, n_features). A model of a mixed
     table has an input of shape (n_rows, 1) for each column, by its name: numbers in ``dtype``,
@@ -58,8 +60,9 @@ def to_onnx(model: Any, *, dtype: Literal["float64", "float32"] = "float64") -> 
         If the package onnx is not installed (``pip install 'ceiba[onnx]'``).
     NotExpressibleError
         If ONNX has no such model: fractional or surrogate routing of missing values, majority votes
-        with drawn ties, columns of times, integers beyond 2^53, members that are no trees, naive
-        Bayes with kernels, mixtures or Poisson distributions. The message names the part.
+        with drawn ties, an ``init`` predictor of gradient boosting, columns of times, integers
+        beyond 2^53, members that are no trees, naive Bayes with kernels, mixtures or Poisson
+        distributions. The message names the part.
 
     Examples
     --------
@@ -98,6 +101,8 @@ _BUILDERS: dict[str, Callable[[Graph, Any, Any], None]] = {
     "ExtraTreesRegressor": add_forest,
     "GaussianMixture": add_mixture,
     "GaussianMixtureClassifier": add_mixture_classifier,
+    "GradientBoostingClassifier": add_gradient_boosting,
+    "GradientBoostingRegressor": add_gradient_boosting,
     "KMeans": add_kmeans,
     "LatentClassMixture": add_latent_classes,
     "NaiveBayesClassifier": add_network,

@@ -10,6 +10,7 @@ import numpy as np
 from ceiba._typing import Array
 from ceiba.data.target import class_indices
 from ceiba.ensemble.adaboost.formulas import samme_r_scores, samme_scores
+from ceiba.export.boosting import boosting_link, check_boosting
 from ceiba.export.checks import check_tree_members
 from ceiba.export.onnx.graph import Graph, add_labels
 from ceiba.export.onnx.inputs import add_inputs
@@ -81,6 +82,32 @@ def add_adaboost_regressor(graph: Graph, model: Any, dtype: Any) -> None:
     first = graph.add("ArgMax", graph.cast(reached, np.int32), axis=1, keepdims=1)
     median = graph.add("GatherElements", ordered, first, axis=1)
     graph.output("prediction", graph.reduce("ReduceSum", median, 1), np.float64)
+
+
+def add_gradient_boosting(graph: Graph, model: Any, dtype: Any) -> None:
+    """Add gradient boosting: the link of the first scores plus the sum of the trees."""
+    check_boosting(model, "ONNX")
+    boosted, forest = model.boosted_trees_, model.boosted_trees_.to_forest()
+    trees = [forest.tree(number) for number in range(boosted.n_trees)]
+    members = [(tree, _all_columns(tree)) for tree in trees]
+    values = _add_members(graph, model, dtype, members, [leaf_predictions(tree) for tree in trees])
+    # The trees of a round are neighbors, one for each score.
+    shape = graph.constant([0, boosted.n_rounds, boosted.n_outputs], np.int64)
+    sums = graph.reduce("ReduceSum", graph.add("Reshape", values, shape), 1)
+    scores = graph.add("Add", sums, graph.constant(boosted.first_scores))
+    link = boosting_link(model)
+    if not hasattr(model, "classes_"):
+        scores = graph.reduce("ReduceSum", scores, 1)
+        graph.output(
+            "prediction", graph.add("Exp", scores) if link == "log" else scores, np.float64
+        )
+        return
+    if len(model.classes_) == 1:
+        scores = graph.add("Mul", scores, graph.constant(0.0))
+    elif link != "softmax":  # the softmax of 0 and the log-odds
+        log_odds = graph.constant([[0.0, 2.0 if link == "half_logit" else 1.0]])
+        scores = graph.add("MatMul", scores, log_odds)
+    _add_outputs(graph, model, graph.add("Softmax", scores, axis=1))
 
 
 def _all_columns(tree: Tree) -> Sequence[int]:

@@ -19,6 +19,7 @@ from ceiba.data.target import class_indices
 from ceiba.ensemble.common.rows import table_columns
 from ceiba.export.checks import check_learner, check_no_majority_vote
 from ceiba.export.errors import NotExpressibleError
+from ceiba.export.sklearn.boosting import convert_boosting
 from ceiba.export.sklearn.members import ClassIndexMember
 from ceiba.export.sklearn.trees import (
     Float32Rounding,
@@ -38,12 +39,14 @@ def to_sklearn(model: Any, X: Any = None) -> Any:
 
     Trees, random forests, AdaBoost, bagging, k-means and Gaussian mixtures become scikit-learn's
     estimators of the same name, for tools that read those: shap, dtreeviz, skl2onnx,
-    `sklearn.tree.plot_tree`. Trees keep the numbers of their nodes.
+    `sklearn.tree.plot_tree`. Trees keep the numbers of their nodes. Gradient boosting becomes
+    ``HistGradientBoostingClassifier`` or ``HistGradientBoostingRegressor``, which compare float64
+    and split nominal columns by the indices of up to 256 categories.
 
-    scikit-learn compares rows in float32: predictions are equal for rows that float32 can hold.
-    Other rows change their side of a threshold if it lies between a value and its float32.
-    Thresholds that are decimal numbers up to rounding, such as 1.7000000000000002, are moved so
-    that this does not happen to rows with that decimal number.
+    The other trees of scikit-learn compare rows in float32: predictions are equal for rows that
+    float32 can hold. Other rows change their side of a threshold if it lies between a value and its
+    float32. Thresholds that are decimal numbers up to rounding, such as 1.7000000000000002, are
+    moved so that this does not happen to rows with that decimal number.
 
     Parameters
     ----------
@@ -65,8 +68,8 @@ def to_sklearn(model: Any, X: Any = None) -> Any:
     NotExpressibleError
         If scikit-learn has no such model: splits by groups of more than two categories or with
         more than two branches, fractional or surrogate routing of missing values, cost matrices,
-        SAMME.R, majority votes, nominal columns or ``scale`` in k-means. The message names the
-        part.
+        SAMME.R, an ``init`` predictor of gradient boosting, majority votes, nominal columns or
+        ``scale`` in k-means. The message names the part.
 
     Examples
     --------
@@ -280,6 +283,8 @@ _CONVERTERS: dict[str, Callable[[Any, Any], Any]] = {
     "ExtraTreesClassifier": _convert_forest,
     "ExtraTreesRegressor": _convert_forest,
     "GaussianMixture": _convert_mixture,
+    "GradientBoostingClassifier": convert_boosting,
+    "GradientBoostingRegressor": convert_boosting,
     "KMeans": _convert_kmeans,
     "RandomForestClassifier": _convert_forest,
     "RandomForestRegressor": _convert_forest,

@@ -77,3 +77,11 @@ class NodeView:
     def make_leaf(self, leaf: Array) -> None:
         """Clear the tests of the nodes in a mask."""
         self.record["test"][leaf] = 0
+
+    def replace_columns(self, columns: Array) -> None:
+        """Number the tested columns of inner nodes by ``columns``, which has the new numbers."""
+        inner = self.kind > 0
+        number = np.asarray(columns, np.uint32)[self.column[inner]]
+        self.record["test"][inner] = (
+            self.record["test"][inner] & np.uint32(~_COLUMN_MASK & 0xFFFFFFFF)
+        ) | number

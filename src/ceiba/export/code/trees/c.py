@@ -8,7 +8,7 @@ from typing import Any
 from ceiba.data.schema import Column
 from ceiba.export.checks import check_float64_threshold
 from ceiba.export.code.languages.c import comment_text, double_literal, head
-from ceiba.export.code.trees.model import CodeModel, CodeTree
+from ceiba.export.code.trees.model import CodeModel, CodeTree, RawScores
 from ceiba.export.code.trees.nested import (
     NestedLanguage,
     branch_weights,
@@ -150,8 +150,39 @@ def _weighted_tree(language: _C, code_tree: CodeTree, name: str) -> list[str]:
     ]
 
 
+def _linked_scores(model: CodeModel, scores: RawScores) -> list[str]:
+    """Return the link of the sums of the trees, under the name of the mean."""
+    n = scores.n_scores
+    if model.classes is not None and len(model.classes) == 1:
+        body = ["    (void)scores;", "    mean[0] = 1.0;"]
+    elif scores.link in ("identity", "log"):
+        # As in the model, the logarithm of a prediction is at most 700.
+        link = "exp(fmin(scores[0], 700.0))" if scores.link == "log" else "scores[0]"
+        body = [f"    mean[0] = {link};"]
+    else:
+        body = [f"    for (int k = 0; k < {n}; ++k) mean[k] = scores[k];"]
+        if scores.link != "softmax":
+            log_odds = "2.0 * scores[0]" if scores.link == "half_logit" else "scores[0]"
+            body = ["    mean[0] = 0.0;", f"    mean[1] = {log_odds};"]
+        body += [
+            "    double top = mean[0], total = 0.0;",
+            "    for (int k = 1; k < N_CLASSES; ++k) if (mean[k] > top) top = mean[k];",
+            "    for (int k = 0; k < N_CLASSES; ++k) total += mean[k] = exp(mean[k] - top);",
+            "    for (int k = 0; k < N_CLASSES; ++k) mean[k] /= total;",
+        ]
+    return [
+        "static void mean_prediction(const double *x, double *mean) {",
+        f"    double scores[{n}] = {{{', '.join(map(double_literal, scores.first))}}};",
+        *(f"    add_tree_{t}(x, scores + {t % n});" for t in range(len(model.trees))),
+        *body,
+        "}",
+    ]
+
+
 def _mean(model: CodeModel) -> list[str]:
     n, k = len(model.trees), model.n_values
+    if model.raw_scores is not None:
+        return _linked_scores(model, model.raw_scores)
     return [
         "static void mean_prediction(const double *x, double *mean) {",
         f"    for (int k = 0; k < {k}; ++k) mean[k] = 0.0;",

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from ceiba._typing import Array
 from ceiba.data.schema import Schema
+from ceiba.export.boosting import BOOSTING_LEARNERS, Link, boosting_link, check_boosting
 from ceiba.export.checks import check_no_times, check_tree_members
 from ceiba.export.trees import (
     forest_trees,
@@ -24,7 +25,7 @@ from ceiba.tree.model.tree import Tree
 TREE_LEARNERS = (
     "BaggingClassifier", "BaggingRegressor", "DecisionTreeClassifier", "DecisionTreeRegressor",
     "ExtraTreesClassifier", "ExtraTreesRegressor", "RandomForestClassifier",
-    "RandomForestRegressor",
+    "RandomForestRegressor", *BOOSTING_LEARNERS,
 )  # fmt: skip
 
 
@@ -47,8 +48,21 @@ class CodeTree:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class RawScores:
+    """How the trees of gradient boosting are added up: tree t belongs to score t % n_scores."""
+
+    first: list[float]
+    link: Link
+
+    @property
+    def n_scores(self) -> int:
+        """Number of raw scores."""
+        return len(self.first)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class CodeModel:
-    """Trees whose mean is predicted.
+    """Trees whose mean is predicted, or whose sum has ``raw_scores`` as link and constant.
 
     ``classes`` are plain labels, or None for regression; ``costs`` those of a cost matrix, or
     empty; ``rules`` precede the trees, which predict rows that no rule covers.
@@ -60,6 +74,7 @@ class CodeModel:
     classes: list[Any] | None
     costs: Array
     rules: RuleList | None = None
+    raw_scores: RawScores | None = None
 
     @classmethod
     def of(cls, model: Any) -> CodeModel:
@@ -80,6 +95,8 @@ class CodeModel:
             return cls._of_trees(name, model.schema_, [model.tree_], labels)
         if hasattr(model, "forest_"):
             return cls._of_trees(name, model.schema_, list(forest_trees(model)), labels)
+        if hasattr(model, "boosted_trees_"):
+            return cls._of_boosting(model, labels)
         check_tree_members(model, "Code")
         pairs = zip(model.estimators_, model.estimators_features_, strict=True)
         classes = getattr(model, "classes_", None)
@@ -88,6 +105,16 @@ class CodeModel:
             for member, columns in pairs
         )
         return cls(f"{name} of Ceiba", model.schema_, trees, labels, np.empty((0, 0)))
+
+    @classmethod
+    def _of_boosting(cls, model: Any, labels: list[Any] | None) -> CodeModel:
+        check_boosting(model, "Code")
+        boosted = model.boosted_trees_
+        forest = boosted.to_forest()
+        trees = [forest.tree(number) for number in range(boosted.n_trees)]
+        raw_scores = RawScores(boosted.first_scores.tolist(), boosting_link(model))
+        code_model = cls._of_trees(type(model).__name__, model.schema_, trees, labels)
+        return replace(code_model, raw_scores=raw_scores)
 
     @classmethod
     def _of_trees(

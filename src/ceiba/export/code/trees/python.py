@@ -1,4 +1,4 @@
-"""Python code of trees: a module without imports."""
+"""Python code of trees: a module without imports, but for exp of gradient boosting."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 from ceiba.data.schema import Column
 from ceiba.export.code.languages.python import head, literal, one_line
-from ceiba.export.code.trees.model import CodeModel, CodeTree
+from ceiba.export.code.trees.model import CodeModel, CodeTree, RawScores
 from ceiba.export.code.trees.nested import (
     NestedLanguage,
     branch_weights,
@@ -62,11 +62,13 @@ class _Python(NestedLanguage):
 def python_code(model: CodeModel) -> str:
     """Return a module with ``predict(row)`` and, of a classifier, ``predict_proba(row)``."""
     language = _Python()
-    parts = [head(model.title, model.schema, model.classes)]
+    scores = model.raw_scores
+    imports = "from math import exp" if scores is not None and scores.link != "identity" else ""
+    parts = [head(model.title, model.schema, model.classes, imports)]
     if model.needs_trees:
         for number, code_tree in enumerate(model.trees):
             parts += _tree(language, code_tree, number)
-        parts.append(_mean(model))
+        parts += [_mean(model)] if scores is None else _linked_scores(model, scores)
     parts.append(_rules(language, model) if model.rules is not None else _predict(model))
     return "\n\n\n".join("\n".join(part) for part in parts) + "\n"
 
@@ -109,10 +111,44 @@ def _weighted_tree(language: _Python, code_tree: CodeTree, name: str) -> list[st
     ]
 
 
-def _mean(model: CodeModel) -> list[str]:
+def _tree_list(model: CodeModel) -> str:
     names = ", ".join(f"_tree_{number}_prediction" for number in range(len(model.trees)))
+    return f"TREES = [{names}]"
+
+
+def _linked_scores(model: CodeModel, scores: RawScores) -> list[list[str]]:
+    """Return the sums of the trees' predictions, and their link under the name of the mean."""
+    links = {
+        "identity": ["return scores"],
+        # As in the model, the logarithm of a prediction is at most 700.
+        "log": ["return [exp(min(scores[0], 700.0))]"],
+        "logit": ["return _softmax([0.0, scores[0]])"],
+        "half_logit": ["return _softmax([0.0, 2 * scores[0]])"],
+        "softmax": ["return _softmax(scores)"],
+    }
+    lines = ["return [1.0]"] if model.n_values < 2 and model.classes else links[scores.link]
+    parts = [[_tree_list(model), f"FIRST_SCORES = {scores.first!r}"], [
+        "def _raw_scores(row):",
+        "    x = _values(row)",
+        "    scores = list(FIRST_SCORES)",
+        "    for number, tree in enumerate(TREES):",
+        "        scores[number % len(scores)] += tree(x)[0]",
+        "    return scores",
+    ]]  # fmt: skip
+    if "_softmax" in lines[0]:
+        parts.append([
+            "def _softmax(scores):",
+            "    top = max(scores)",
+            "    weights = [exp(score - top) for score in scores]",
+            "    return [weight / sum(weights) for weight in weights]",
+        ])  # fmt: skip
+    body = ["def _mean(row):", "    scores = _raw_scores(row)", *(f"    {line}" for line in lines)]
+    return [*parts, body]
+
+
+def _mean(model: CodeModel) -> list[str]:
     return [
-        f"TREES = [{names}]",
+        _tree_list(model),
         "",
         "",
         "def _mean(row):",

@@ -23,7 +23,7 @@ from ceiba.export.code.languages.sql import (
     quoted_name,
 )
 from ceiba.export.code.trees.conditions import Language, NodeTests
-from ceiba.export.code.trees.model import CodeModel, CodeTree
+from ceiba.export.code.trees.model import CodeModel, CodeTree, RawScores
 from ceiba.export.code.trees.nested import branch_weights
 from ceiba.tree.explain.conditions import branch_condition, merge_conditions
 from ceiba.tree.explain.rule import Rule
@@ -72,7 +72,10 @@ def sql_code(model: CodeModel, table: str, keep: Sequence[str]) -> str:
         expressions.add({"rule": _rule_index(language, model)})
     if model.needs_trees:
         expressions.add(_leaf_columns(language, model))
-        expressions.add(_means(language, model))
+        if model.raw_scores is None:
+            expressions.add(_means(language, model))
+        else:
+            _add_linked_scores(language, model, model.raw_scores, expressions)
     outputs: dict[str, str] = {}
     prediction = _decision(model) if model.needs_trees else "NULL"
     if model.rules is not None:
@@ -143,6 +146,39 @@ def _means(language: _Sql, model: CodeModel) -> dict[str, str]:
         total = balanced_sum(terms)
         columns[f"mean_{k}"] = total if n_trees == 1 else f"{total} / {n_trees}e0"
     return columns
+
+
+def _add_linked_scores(
+    language: _Sql, model: CodeModel, scores: RawScores, expressions: TableExpressions
+) -> None:
+    """Add the sums of the trees, and their link under the names of means."""
+    n, numbered = scores.n_scores, list(enumerate(model.trees))
+    sums = {}
+    for k in range(n):
+        terms = [_prediction(language, code_tree, t, 0) for t, code_tree in numbered[k::n]]
+        sums[f"score_{k}"] = balanced_sum([literal(scores.first[k]), *terms])
+    expressions.add(sums)
+    names = [computed_name(name) for name in sums]
+    if model.classes is None:
+        # As in the model, the logarithm of a prediction is at most 700.
+        limited = f"CASE WHEN {names[0]} > 700e0 THEN 700e0 ELSE {names[0]} END"
+        expressions.add({"mean_0": f"EXP({limited})" if scores.link == "log" else names[0]})
+        return
+    if len(model.classes) == 1:
+        expressions.add({"mean_0": "1e0"})
+        return
+    if scores.link != "softmax":
+        names = ["0e0", f"2 * {names[0]}" if scores.link == "half_logit" else names[0]]
+    expressions.add({"top": largest(names, names)})
+    top = computed_name("top")
+    # Databases raise errors instead of returning 0.
+    expressions.add({
+        f"weight_{k}": f"CASE WHEN {name} - {top} < -700e0 THEN 0e0 ELSE EXP({name} - {top}) END"
+        for k, name in enumerate(names)
+    })  # fmt: skip
+    weights = [computed_name(f"weight_{k}") for k in range(len(names))]
+    total = balanced_sum(weights)
+    expressions.add({f"mean_{k}": f"{weight} / {total}" for k, weight in enumerate(weights)})
 
 
 def _prediction(language: _Sql, code_tree: CodeTree, number: int, k: int) -> str:

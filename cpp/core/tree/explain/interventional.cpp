@@ -1,0 +1,211 @@
+// Interventional Shapley values: patterns of satisfied conditions, leaf by leaf (tree_shap.hpp).
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <memory>
+#include <stdexcept>
+#include <unordered_map>
+
+#include "common/parallel.hpp"
+#include "tree/explain/path_edges.hpp"
+#include "tree/explain/tree_shap.hpp"
+
+namespace ceiba::tree {
+namespace {
+
+constexpr std::size_t kMaxColumns = 64;    // on a path: bits of a pattern
+constexpr std::size_t kMaxDenseBits = 10;  // patterns up to here are looked up in a table
+constexpr std::size_t kRows = 512;         // rows of a segment
+
+// a! b! / (a + b + 1)!
+class OrderWeights {
+  public:
+    OrderWeights() {
+        for (std::size_t b = 0; b <= kMaxColumns; ++b) {
+            weight_[0][b] = 1 / double(b + 1);
+            for (std::size_t a = 1; a <= kMaxColumns; ++a)
+                weight_[a][b] = weight_[a - 1][b] * double(a) / double(a + b + 1);
+        }
+    }
+    double operator()(int a, int b) const { return weight_[std::size_t(a)][std::size_t(b)]; }
+
+  private:
+    std::array<std::array<double, kMaxColumns + 1>, kMaxColumns + 1> weight_;
+};
+
+// Call visit(edge index, patterns) for every leaf of a tree. Bit i of a row's pattern is set if the
+// row satisfies all conditions on the i-th column of the path.
+template <typename Visit>
+void for_leaf_patterns(const TreeView& tree, const PathEdges& path,
+                       const std::vector<AnyColumn>& columns, std::size_t begin, std::size_t end,
+                       const Visit& visit) {
+    const std::size_t n = end - begin;
+    std::vector<std::int32_t> branch(path.splits.size() * n);
+    for (std::size_t s = 0; s < path.splits.size(); ++s) {
+        const PackedNode& node = tree.nodes[path.splits[s]];
+        for (std::size_t i = 0; i < n; ++i)
+            branch[s * n + i] = branch_of(tree, node, columns[node.column()], begin + i);
+    }
+    std::vector<std::uint64_t> patterns((path.depth + 1) * n, 0);
+    for (std::size_t e = 0; e < path.edges.size(); ++e) {
+        const ShapEdge& edge = path.edges[e];
+        const std::uint64_t bit = std::uint64_t(1) << path.slot[e];
+        const std::int32_t* own = branch.data() + std::size_t(edge.split) * n;
+        std::uint64_t* pattern = patterns.data() + std::size_t(edge.depth) * n;
+        const std::uint64_t* above = pattern - n;
+        // A column that is new on the path starts with its bit set.
+        const std::uint64_t fresh = edge.previous == 0 ? bit : 0;
+        for (std::size_t i = 0; i < n; ++i)
+            pattern[i] = (above[i] | fresh) & ~(own[i] == edge.branch ? 0 : bit);
+        if (edge.leaf >= 0) visit(e, pattern);
+    }
+}
+
+struct PatternWeight {
+    std::uint64_t pattern;
+    double weight;
+};
+
+// A tree, and the fraction of background rows with each pattern at each leaf.
+struct BackgroundTree {
+    PathEdges path;
+    std::vector<std::vector<PatternWeight>> background;  // by leaf
+    std::vector<std::vector<std::int32_t>> columns;      // of each leaf's path
+
+    BackgroundTree(const TreeView& tree, const ExplainedRows& rows)
+        : path(tree), background(path.leaves.size()), columns(path.leaves.size()) {
+        if (path.max_slots > kMaxColumns)
+            throw std::invalid_argument(
+                "background requires trees with at most 64 columns on a path: leave it out, or "
+                "limit max_depth.");
+        if (path.edges.empty()) background[0] = {{0, 1.0}};
+        for_leaf_patterns(
+            tree, path, rows.columns, 0, rows.n,
+            [&](std::size_t e, const std::uint64_t* pattern) { add_leaf(e, pattern, rows.n); });
+    }
+
+    void add_leaf(std::size_t e, const std::uint64_t* pattern, std::size_t n) {
+        const auto leaf = std::size_t(path.edges[e].leaf);
+        std::vector<std::uint64_t> sorted(pattern, pattern + n);
+        std::sort(sorted.begin(), sorted.end());
+        for (std::size_t i = 0; i < n;) {
+            std::size_t next = i;
+            while (next < n && sorted[next] == sorted[i]) ++next;
+            background[leaf].push_back({sorted[i], double(next - i) / double(n)});
+            i = next;
+        }
+        columns[leaf].resize(std::size_t(path.n_slots[e]));
+        for (auto at = std::int32_t(e); at >= 0; at = path.edges[std::size_t(at)].parent)
+            columns[leaf][std::size_t(path.slot[std::size_t(at)])] =
+                path.edges[std::size_t(at)].column;
+    }
+
+    double leaf_fraction(std::size_t leaf) const {
+        const std::size_t n = columns[leaf].size();
+        const std::uint64_t full = n == 64 ? ~std::uint64_t(0) : (std::uint64_t(1) << n) - 1;
+        for (const PatternWeight& entry : background[leaf])
+            if (entry.pattern == full) return entry.weight;
+        return 0;
+    }
+};
+
+// Values of the columns of a path for a leaf of value 1, by the pattern of a row.
+class PatternValues {
+  public:
+    PatternValues(const BackgroundTree& tree, std::size_t leaf, const OrderWeights& weights)
+        : background_(tree.background[leaf]), n_(tree.columns[leaf].size()), weights_(weights) {
+        full_ = n_ == 64 ? ~std::uint64_t(0) : (std::uint64_t(1) << n_) - 1;
+        if (n_ <= kMaxDenseBits) dense_.assign(std::size_t(1) << n_, -1);
+    }
+
+    const double* of(std::uint64_t pattern) {
+        std::int64_t& index =
+            dense_.empty() ? sparse_.try_emplace(pattern, -1).first->second : dense_[pattern];
+        if (index < 0) {
+            index = std::int64_t(values_.size());
+            compute(pattern);
+        }
+        return values_.data() + index;
+    }
+
+  private:
+    void compute(std::uint64_t row) {
+        values_.resize(values_.size() + n_, 0.0);
+        double* value = values_.data() + values_.size() - n_;
+        for (const auto& [other, weight] : background_) {
+            if ((row | other) != full_ || row == other) continue;
+            const std::uint64_t own = row & ~other, foreign = other & ~row;
+            const int a = std::popcount(own), b = std::popcount(foreign);
+            const double gain = a ? weight * weights_(a - 1, b) : 0;
+            const double loss = b ? weight * weights_(a, b - 1) : 0;
+            for (std::size_t i = 0; i < n_; ++i)
+                value[i] += (own >> i & 1 ? gain : 0) - (foreign >> i & 1 ? loss : 0);
+        }
+    }
+
+    const std::vector<PatternWeight>& background_;
+    std::size_t n_;
+    const OrderWeights& weights_;
+    std::uint64_t full_;
+    std::vector<std::int64_t> dense_;
+    std::unordered_map<std::uint64_t, std::int64_t> sparse_;
+    std::vector<double> values_;
+};
+
+}  // namespace
+
+void interventional_shap(const ExplainedTrees& trees, const ExplainedRows& rows,
+                         const ExplainedRows& background, double* out, double* base, int threads) {
+    static const OrderWeights weights;
+    const std::size_t width = rows.columns.size() * trees.n_outputs, k_all = trees.n_values;
+    std::fill_n(out, rows.n * width, 0.0);
+    std::fill_n(base, trees.n_outputs, 0.0);
+    const auto leaf_values = [&](std::size_t t, const PathEdges& path, std::size_t leaf) {
+        return trees.values + std::size_t(trees.first[t] + path.leaves[leaf]) * k_all;
+    };
+    const Segments parts{rows.n, (rows.n + kRows - 1) / kRows};
+    // Trees in groups of 64: the patterns of the background are found once, in parallel.
+    constexpr std::size_t kTrees = 64;
+    for (std::size_t first = 0; first < trees.n_trees; first += kTrees) {
+        const std::size_t n_trees = std::min(kTrees, trees.n_trees - first);
+        std::vector<std::unique_ptr<BackgroundTree>> prepared(n_trees);
+        for_segments({n_trees, n_trees}, threads, [&](std::size_t i, int thread, Interrupt& stop) {
+            if (stop.stopped(thread)) return;
+            prepared[i] = std::make_unique<BackgroundTree>(trees.tree(first + i), background);
+        });
+        for (std::size_t i = 0; i < n_trees; ++i)
+            for (std::size_t leaf = 0; leaf < prepared[i]->path.leaves.size(); ++leaf)
+                for (std::size_t k = 0; k < k_all; ++k)
+                    base[trees.output ? std::size_t(trees.output[first + i]) : k] +=
+                        prepared[i]->leaf_fraction(leaf) * trees.scale[first + i] *
+                        leaf_values(first + i, prepared[i]->path, leaf)[k];
+        if (rows.n == 0) continue;
+        for_segments(parts, threads, [&](std::size_t s, int thread, Interrupt& interrupt) {
+            const std::size_t begin = parts.begin(s), end = parts.end(s);
+            for (std::size_t i = 0; i < n_trees; ++i) {
+                if (interrupt.stopped(thread)) return;
+                const BackgroundTree& own = *prepared[i];
+                const std::size_t t = first + i;
+                const std::size_t output = trees.output ? std::size_t(trees.output[t]) : 0;
+                for_leaf_patterns(
+                    trees.tree(t), own.path, rows.columns, begin, end,
+                    [&](std::size_t e, const std::uint64_t* pattern) {
+                        const auto leaf = std::size_t(own.path.edges[e].leaf);
+                        const std::vector<std::int32_t>& columns = own.columns[leaf];
+                        const double* value = leaf_values(t, own.path, leaf);
+                        PatternValues values(own, leaf, weights);
+                        for (std::size_t r = begin; r < end; ++r) {
+                            const double* phi = values.of(pattern[r - begin]);
+                            double* to = out + r * width + output;
+                            for (std::size_t c = 0; c < columns.size(); ++c)
+                                for (std::size_t k = 0; k < k_all; ++k)
+                                    to[std::size_t(columns[c]) * trees.n_outputs + k] +=
+                                        phi[c] * trees.scale[t] * value[k];
+                        }
+                    });
+            }
+        });
+    }
+}
+
+}  // namespace ceiba::tree

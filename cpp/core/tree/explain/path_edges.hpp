@@ -1,0 +1,32 @@
+// The edges of a tree in depth-first order, with what the conditions on a path have in common.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "simd/shap_kernels.hpp"
+#include "tree/predict/route.hpp"
+
+namespace ceiba::tree {
+
+struct PathEdges {
+    std::vector<ShapEdge> edges;
+    std::vector<std::int32_t> slot;     // of each edge: index of its column on the path
+    std::vector<std::int32_t> splits;   // inner nodes
+    std::vector<std::int32_t> leaves;   // nodes that are leaves; `leaf` of an edge is its index
+    std::vector<std::int32_t> n_slots;  // of each edge: distinct columns on the path
+    std::size_t depth = 0, max_slots = 0;
+
+    explicit PathEdges(const TreeView& tree);
+
+    // The node that an edge leads to.
+    std::int32_t node_of(const TreeView& tree, const ShapEdge& edge) const {
+        return tree.nodes[splits[std::size_t(edge.split)]].child + edge.branch;
+    }
+};
+
+// Number of branches of each node, 0 for leaves: branches have consecutive numbers.
+std::vector<std::int32_t> count_branches(const TreeView& tree);
+
+}  // namespace ceiba::tree

@@ -1,0 +1,280 @@
+"""One record for the explanation of a prediction, whatever the learner."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field, fields
+from typing import Any, Self
+
+import numpy as np
+
+from ceiba._typing import Array
+from ceiba.data.schema import Kind
+from ceiba.data.table import Table
+
+FORMAT = "ceiba-explanation-1"
+# Columns that a printed explanation shows, and conditions of a path.
+_MAX_COLUMNS, _MAX_SHARES = 12, 6
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Neighbors:
+    """The nearest training rows of a row.
+
+    Parameters
+    ----------
+    rows : ndarray of int64 of shape (k,)
+        Numbers of the neighbors among the training rows.
+    distances : ndarray of shape (k,)
+    weights : ndarray of shape (k,) or None
+        Of the neighbors; they add up to 1, unless no neighbor has a known column in common with
+        the row. None without a target.
+    targets : ndarray of shape (k,) or None
+        Classes or numbers of the neighbors.
+    votes : dict or None
+        Share of the votes of each class; None for a regression.
+    contributions : ndarray of shape (k, n_columns) or None
+        Share of each column in the sum that the distance is, after powers; rows add up to 1, and
+        to 0 at distance zero. None where the distance is not a sum over the columns, or where the
+        training rows stay in files.
+    """
+
+    rows: Array
+    distances: Array
+    weights: Array | None = None
+    targets: Array | None = None
+    votes: dict[Any, float] | None = None
+    contributions: Array | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Explanation:
+    """What a prediction for one row comes from.
+
+    Fields that have no meaning for a learner are None. ``base + contributions.sum(axis=0)`` equals
+    ``scores``.
+
+    Parameters
+    ----------
+    learner : str
+        Name of the class.
+    prediction : object
+        The predicted class or number; number of the cluster or component.
+    columns : list of str
+    values : list
+        The row: numbers, categories, None where missing.
+    score : str
+        What the scores are, such as "probability".
+    outputs : list
+        Class of each score; empty for a single number.
+    scores : ndarray of shape (n_outputs,) or None
+    base : ndarray of shape (n_outputs,) or None
+        Score before any column is known.
+    contributions : ndarray of shape (n_columns, n_outputs) or None
+        What each column adds to the scores.
+    probabilities : ndarray of shape (n_outputs,) or None
+    path : list of str
+        Conditions that the row satisfies, from the root of the tree; for an ensemble the
+        conditions in the largest number of its trees.
+    n_trees : int
+        Number of trees; 0 for other learners.
+    neighbors : Neighbors or None
+    responsibilities : ndarray of shape (n_components,) or None
+        Probability of each component.
+    distances : ndarray of shape (n_clusters,) or None
+        Distance to each center.
+
+    Examples
+    --------
+    >>> from ceiba import DecisionTreeClassifier, datasets
+    >>> weather = datasets.load("weather_nominal")
+    >>> model = DecisionTreeClassifier(max_depth=2).fit(weather.table, weather.y)
+    >>> explanation = model.explain(weather.table.take([0]))
+    >>> explanation.prediction, len(explanation.path)
+    ('no', 2)
+    >>> Explanation.from_json(explanation.to_json()).prediction
+    'no'
+    """
+
+    learner: str
+    prediction: Any
+    columns: list[str]
+    values: list[Any]
+    score: str = ""
+    outputs: list[Any] = field(default_factory=list)
+    scores: Array | None = None
+    base: Array | None = None
+    contributions: Array | None = None
+    probabilities: Array | None = None
+    path: list[str] = field(default_factory=list)
+    n_trees: int = 0
+    neighbors: Neighbors | None = None
+    responsibilities: Array | None = None
+    distances: Array | None = None
+
+    @property
+    def shown_output(self) -> int:
+        """Index of the score of the prediction; 0 for a single number."""
+        return self.outputs.index(self.prediction) if self.prediction in self.outputs else 0
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the explanation as values of JSON; the keys are the same for all learners."""
+        values = {entry.name: _plain(getattr(self, entry.name)) for entry in fields(self)}
+        if self.neighbors is not None:
+            own = self.neighbors
+            values["neighbors"] = {e.name: _plain(getattr(own, e.name)) for e in fields(own)}
+        return {"format": FORMAT, **values}
+
+    def to_json(self, **options: Any) -> str:
+        """Return the explanation as JSON text; options are those of `json.dumps`."""
+        return json.dumps(self.to_dict(), **options)
+
+    @classmethod
+    def from_json(cls, text: str) -> Self:
+        """Return the explanation that `to_json` wrote; raise ValueError for other text."""
+        values = json.loads(text)
+        names = {entry.name for entry in fields(cls)}
+        if not isinstance(values, dict) or values.pop("format", None) != FORMAT:
+            raise ValueError(f"text must be an explanation with format {FORMAT!r}.")
+        if values.keys() != names:
+            different = ", ".join(sorted(values.keys() ^ names))
+            raise ValueError(
+                f"text must have the fields of an Explanation, differs in {different}."
+            )
+        for name in (
+            "scores", "base", "contributions", "probabilities", "responsibilities", "distances"
+        ):  # fmt: skip
+            values[name] = _array(values[name])
+        if (own := values["neighbors"]) is not None:
+            arrays: dict[str, Any] = {
+                name: _array(own[name]) for name in ("distances", "weights", "contributions")
+            }
+            targets = None if own["targets"] is None else np.array(own["targets"])
+            votes = None if own["votes"] is None else {pair[0]: pair[1] for pair in own["votes"]}
+            rows = np.array(own["rows"], np.int64)
+            values["neighbors"] = Neighbors(rows=rows, targets=targets, votes=votes, **arrays)
+        return cls(**values)
+
+    def __str__(self) -> str:
+        parts = [self._heading(), *self._path_lines(), *self._contribution_lines()]
+        if self.neighbors is not None:
+            parts += neighbor_lines(self.neighbors, self.columns)
+        for name, numbers in (
+            ("responsibility", self.responsibilities), ("distance", self.distances)
+        ):  # fmt: skip
+            if numbers is not None:
+                order = np.argsort(numbers if name == "distance" else -numbers, kind="stable")
+                parts.append(f"component  {name}" if name != "distance" else f"center  {name}")
+                parts += [f"  {k:>4}  {numbers[k]:.4g}" for k in order[:_MAX_COLUMNS].tolist()]
+        return "\n".join(parts)
+
+    def _heading(self) -> str:
+        head = f"prediction: {_text(self.prediction)}"
+        if self.neighbors is not None and self.neighbors.votes is not None:
+            votes = self.neighbors.votes.items()
+            return head + f" (votes: {', '.join(f'{c!r} {share:.3f}' for c, share in votes)})"
+        if self.probabilities is not None:
+            pairs = zip(self.outputs, self.probabilities.tolist(), strict=True)
+            return head + f" ({', '.join(f'{c!r} {p:.3f}' for c, p in pairs)})"
+        return head
+
+    def _path_lines(self) -> list[str]:
+        if not self.path:
+            return []
+        head = f"conditions in the largest number of {self.n_trees} trees:"
+        return [head if self.n_trees > 1 else "path:", *(f"  {text}" for text in self.path)]
+
+    def _contribution_lines(self) -> list[str]:
+        if self.contributions is None or self.base is None or self.scores is None:
+            return []
+        k = self.shown_output
+        name = f"{self.score} of {self.outputs[k]!r}" if self.outputs else self.score
+        own = self.contributions[:, k]
+        order = np.argsort(-np.abs(own), kind="stable")
+        order = order[own[order] != 0]
+        pairs = [("base value", self.base[k])]
+        pairs += [
+            (f"{self.columns[j]} = {_text(self.values[j], plain=True)}", own[j])
+            for j in order[:_MAX_COLUMNS].tolist()
+        ]
+        if len(order) > _MAX_COLUMNS:
+            rest = order[_MAX_COLUMNS:]
+            pairs.append((f"{len(rest)} other columns", own[rest].sum()))
+        pairs.append((name, self.scores[k]))
+        width = max(len(text) for text, _ in pairs)
+        return [f"contributions to the {name}:"] + [
+            f"  {text:<{width}}  {value:+.4f}" for text, value in pairs
+        ]
+
+
+def neighbor_lines(neighbors: Neighbors, columns: list[str]) -> list[str]:
+    """Return a table of the neighbors, with the shares of up to six columns."""
+    names, cells = ["row"], [[str(row)] for row in neighbors.rows]
+    left = set()
+    for name, numbers, form in (
+        ("distance", neighbors.distances, "{:.4g}"),
+        ("weight", neighbors.weights, "{:.3f}"),
+        ("target", neighbors.targets, None),
+    ):
+        if numbers is None:
+            continue
+        if form is None:
+            left.add(len(names))
+        names.append(name)
+        for line, value in zip(cells, numbers.tolist(), strict=True):
+            line.append(_text(value) if form is None else form.format(value))
+    if (shares := neighbors.contributions) is not None:
+        order = np.argsort(-shares.sum(axis=0), kind="stable")
+        shown, others = np.sort(order[:_MAX_SHARES]), order[_MAX_SHARES:]
+        names += [columns[j] for j in shown] + ["others"] * bool(len(others))
+        for line, own in zip(cells, shares, strict=True):
+            rest = [own[others].sum()] if len(others) else []
+            line += [f"{100 * share:.1f}%" for share in (*own[shown], *rest)]
+    lines = [names, *cells]
+    widths = [max(len(cell) for cell in column) for column in zip(*lines, strict=True)]
+    return [
+        "  " + "  ".join(
+            cell.ljust(width) if j in left else cell.rjust(width)
+            for j, (cell, width) in enumerate(zip(line, widths, strict=True))
+        ).rstrip()
+        for line in lines
+    ]  # fmt: skip
+
+
+def row_values(table: Table) -> list[Any]:
+    """Return the only row of a table: numbers, categories, None where missing."""
+    if len(table) != 1:
+        raise ValueError(f"X must be one row, got {len(table)}: pass X[i : i + 1].")
+    values: list[Any] = []
+    for j, column in enumerate(table.schema):
+        cell, missing = table.column(j)[0], table.missing_mask(j)
+        if column.kind is not Kind.NUMERIC:
+            values.append(column.categories[int(cell)] if cell >= 0 else None)
+        elif missing is not None and missing[0]:
+            values.append(None)
+        else:
+            values.append(str(cell) if column.temporal else cell.item())
+    return values
+
+
+def _plain(value: Any) -> Any:
+    """Return a value as JSON has it."""
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, dict):  # keys may be numbers
+        return [[_plain(key), _plain(entry)] for key, entry in value.items()]
+    return [_plain(entry) for entry in value] if isinstance(value, list) else value
+
+
+def _array(value: Any) -> Array | None:
+    return None if value is None else np.array(value, np.float64)
+
+
+def _text(value: Any, *, plain: bool = False) -> str:
+    if isinstance(value, float):
+        return f"{value:.4g}"
+    if value is None and plain:
+        return "missing"
+    return str(value) if plain else repr(value)

@@ -1,0 +1,148 @@
+"""Shapley values (SHAP) of weighted sums of trees."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ceiba import _native
+from ceiba._native import NodeTest
+from ceiba._typing import Array
+from ceiba.data.schema import Schema
+from ceiba.data.table import Table
+from ceiba.tree.grow.encoding import ColumnTypes, native_table
+from ceiba.tree.model.node_dtype import NodeView
+from ceiba.tree.model.tree import Tree
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ShapValues:
+    """Contributions of the columns to the scores of rows.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n_rows, n_columns, n_outputs)
+    base : ndarray of shape (n_outputs,)
+        Expected score. With the contributions of a row it adds up to the row's score.
+    """
+
+    values: Array
+    base: Array
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TreeSum:
+    """A weighted sum of trees, whose predictions are explained.
+
+    Parameters
+    ----------
+    nodes, tree_offsets, words, tables : ndarray
+        Packed nodes of all trees, as in a forest.
+    schema : Schema
+    leaf_values : ndarray of shape (n_nodes, n_outputs), or (n_nodes,) with ``output``
+        What each leaf adds to the scores; entries of other nodes are ignored.
+    cover : ndarray of shape (n_nodes,)
+        Weight of the training rows of each node.
+    scale : ndarray of shape (n_trees,)
+        Factor of each tree.
+    output : ndarray of int32 of shape (n_trees,), optional
+        Score that each tree adds to.
+    offset : ndarray of shape (n_outputs,), optional
+        Added to the scores.
+    """
+
+    nodes: Array
+    tree_offsets: Array
+    words: Array
+    tables: Array
+    schema: Schema
+    leaf_values: Array
+    cover: Array
+    scale: Array
+    output: Array | None = None
+    offset: Array | None = None
+
+    @classmethod
+    def of(
+        cls,
+        trees: Sequence[Tree],
+        leaf_values: Sequence[Array],
+        scale: Array,
+        schema: Schema | None = None,
+        columns: Sequence[Array] | None = None,
+    ) -> TreeSum:
+        """Join trees; ``leaf_values`` has the values of each tree's nodes.
+
+        ``columns`` are the indices, in ``schema``, of each tree's columns; by default all trees
+        have the same columns.
+        """
+        nodes, n_words, n_tables = [], 0, 0
+        for number, tree in enumerate(trees):
+            check_single_leaf(tree)
+            own, kind = tree.nodes.copy(), NodeView(tree.nodes).kind
+            in_words = np.isin(kind, (NodeTest.WORDS, NodeTest.INTERVALS))
+            own[in_words, 0] += np.uint64(n_words)
+            own[kind == NodeTest.TABLE, 0] += np.uint64(n_tables)
+            if columns is not None:
+                NodeView(own).replace_columns(columns[number])
+            n_words, n_tables = n_words + len(tree.words), n_tables + len(tree.tables)
+            nodes.append(own)
+        return cls(
+            nodes=np.concatenate(nodes),
+            tree_offsets=np.cumsum([0, *(tree.n_nodes for tree in trees)], dtype=np.int64),
+            words=np.concatenate([tree.words for tree in trees]),
+            tables=np.concatenate([tree.tables for tree in trees]),
+            schema=trees[0].schema if schema is None else schema,
+            leaf_values=np.concatenate(leaf_values),
+            cover=np.concatenate([tree.weight for tree in trees]),
+            scale=np.asarray(scale, np.float64),
+        )
+
+    @property
+    def n_outputs(self) -> int:
+        """Number of scores."""
+        if self.output is None:
+            return int(self.leaf_values.shape[1])
+        return len(self.offset) if self.offset is not None else int(self.output.max()) + 1
+
+    def explain(
+        self, table: Table, background: Table | None = None, threads: int = 1
+    ) -> ShapValues:
+        """Compute the contributions of the columns for each row of a table.
+
+        Without a background, the expectation over the unknown columns follows the training rows
+        of the branches (path-dependent). With one, unknown columns have the values of its rows
+        (interventional), and the base value is its mean score.
+        """
+        columns = ColumnTypes.of(self.schema)
+        values = np.ascontiguousarray(self.leaf_values, np.float64).reshape(len(self.nodes), -1)
+        trees = _native.TreeSum(
+            np.ascontiguousarray(self.nodes), self.tree_offsets, self.words, self.tables,
+            columns.native, leaf_values=values,
+            cover=np.ascontiguousarray(self.cover, np.float64), scale=self.scale,
+            output=self.output, n_outputs=self.n_outputs,
+        )  # fmt: skip
+        out = np.empty((len(table), len(self.schema), self.n_outputs))
+        base = np.empty(self.n_outputs)
+        others = None if background is None else native_table(background, columns)
+        _native.tree_shap(trees, native_table(table, columns), others, out, base, threads)
+        return ShapValues(out, base if self.offset is None else base + self.offset)
+
+
+def check_single_leaf(tree: Tree) -> None:
+    """Raise ValueError if a row may reach several leaves, or leave the columns of its path."""
+    if tree.missing != "branch":
+        raise ValueError(
+            f"shap_values requires trees that send missing values to one branch, got "
+            f"missing={tree.missing!r}: fit with missing='learned'."
+        )
+
+
+def node_predictions(tree: Tree) -> Array:
+    """Return the predictions of the leaves, one row per node; rows of other nodes are zero."""
+    values = np.zeros((tree.n_nodes, tree.leaves.shape[1] if tree.is_classification else 1))
+    leaves = np.flatnonzero(tree.is_leaf)
+    values[leaves] = tree.leaf_values(leaves).reshape(len(leaves), -1)
+    return values
