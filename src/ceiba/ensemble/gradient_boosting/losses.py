@@ -34,6 +34,10 @@ from ceiba.base import ParameterError
 
 # exp(F) of a larger score would overflow when it is squared.
 _MAX_LOG = 350.0
+# Means of log-link losses beyond this, or below its inverse, are too close to exp(_MAX_LOG).
+_MAX_MEAN = 1e140
+# Gains are squares of gradients: those of targets up to this do not overflow.
+_MAX_TARGET = 1e100
 
 
 def weighted_mean(values: Array, weight: Array | None) -> float:
@@ -69,6 +73,8 @@ class Loss:
     constant_hessian: ClassVar[bool] = False
     # Leaf values are this quantile of the residuals; None for Newton steps.
     leaf_quantile: float | None = None
+    # Gradients are divided by this power of two, and Newton steps multiplied by it.
+    unit: float = 1.0
 
     def __init__(self, y: Array, weight: Array | None, threads: int = 1) -> None:
         self.y = y
@@ -111,7 +117,7 @@ class Loss:
         if self.leaf_quantile is not None:
             residual = self.y - raw[0]
             return trees.leaf_quantiles(residual, self.weight, self.leaf_quantile)[:, None]
-        return trees.newton_values(gradient, hessian, self.weight)
+        return np.asarray(trees.newton_values(gradient, hessian, self.weight)) * self.unit
 
 
 class BinomialLogLoss(Loss):
@@ -194,9 +200,13 @@ class Exponential(Loss):
 
 
 class SquaredError(Loss):
-    """Half the squared error."""
+    """Half the squared error, in units squared."""
 
     constant_hessian = True
+
+    def __init__(self, y: Array, weight: Array | None, threads: int = 1) -> None:
+        super().__init__(y, weight, threads)
+        self.unit = _unit_of(y)
 
     def first_scores(self) -> Array:
         """Return the constant score of smallest loss."""
@@ -204,10 +214,12 @@ class SquaredError(Loss):
 
     def _derivatives(self, raw: Array, gradient: Array, hessian: Array | None) -> None:
         np.subtract(raw, self.y, out=gradient)
+        if self.unit != 1:
+            gradient /= self.unit
 
     def values(self, y: Array, raw: Array) -> Array:
         """Return the loss of each row."""
-        return np.asarray((y - raw[0]) ** 2 / 2)
+        return np.asarray(((y - raw[0]) / self.unit) ** 2 / 2)
 
 
 class Quantile(Loss):
@@ -261,20 +273,21 @@ class Huber(Loss):
     def __init__(self, y: Array, weight: Array | None, threads: int = 1, *, alpha: float) -> None:
         super().__init__(y, weight, threads)
         self.alpha = alpha
-        self.delta = np.inf
+        self.unit = _unit_of(y)
+        self.delta = np.inf  # in units
 
     def first_scores(self) -> Array:
         """Return the constant score of smallest loss."""
         return np.array([weighted_quantile(self.y, self.weight, 0.5)])
 
     def _derivatives(self, raw: Array, gradient: Array, hessian: Array | None) -> None:
-        residual = raw - self.y
+        residual = (raw - self.y) / self.unit
         self.delta = weighted_quantile(np.abs(residual), self.weight, self.alpha)
         np.clip(residual, -self.delta, self.delta, out=gradient)
 
     def values(self, y: Array, raw: Array) -> Array:
         """Return the loss of each row."""
-        size, delta = np.abs(y - raw[0]), self.delta
+        size, delta = np.abs(y - raw[0]) / self.unit, self.delta
         if not np.isfinite(delta):
             return np.asarray(size**2 / 2)
         return np.asarray(np.where(size <= delta, size**2 / 2, delta * (size - delta / 2)))
@@ -283,14 +296,14 @@ class Huber(Loss):
         self, trees: _native.BoostedTrees, raw: Array, gradient: Array, hessian: Array | None
     ) -> Array:
         """Return the median of each leaf plus the mean of the clipped residuals about it."""
-        residual = self.y - raw[0]
+        residual = (self.y - raw[0]) / self.unit
         median = trees.leaf_quantiles(residual, self.weight, 0.5)[:, None]
         shifted = np.zeros((1, len(residual)))
         trees.add_values(median, shifted)
         about = np.clip(residual - shifted, -self.delta, self.delta)
         about = about if self.weight is None else about * self.weight
         sums = trees.leaf_sums(about, None, self.weight)[:, 0]
-        return np.asarray(median + (sums[:, 0] / sums[:, 1])[:, None])
+        return np.asarray(median + (sums[:, 0] / sums[:, 1])[:, None]) * self.unit
 
 
 class _LogLink(Loss):
@@ -311,6 +324,12 @@ class _LogLink(Loss):
             )
         if not self.y.any():
             raise ValueError(f"loss={self._name!r} requires that some y is positive, got zeros.")
+        smallest, largest = self.y[self.y > 0].min(), self.y.max()
+        if smallest < 1 / _MAX_MEAN or largest > _MAX_MEAN:
+            raise ValueError(
+                f"loss={self._name!r} requires that y is zero or in [{1 / _MAX_MEAN:g}, "
+                f"{_MAX_MEAN:g}], got {smallest:g} to {largest:g}: scale y."
+            )
 
     def first_scores(self) -> Array:
         """Return the constant score of smallest loss."""
@@ -451,6 +470,14 @@ class CustomLoss(Loss):
                 f"{type(self.loss).__name__}."
             )
         return np.asarray(self.loss.loss(y, raw[0]), np.float64)
+
+
+def _unit_of(y: Array) -> float:
+    """Return 1, or for targets whose squares leave the range of floats a power of two."""
+    largest = float(np.abs(y).max())
+    if largest == 0 or 1 / _MAX_TARGET <= largest <= _MAX_TARGET:
+        return 1.0
+    return float(2.0 ** np.clip(np.frexp(largest)[1], -1021, 1023))
 
 
 def _log_odds(y: Array, weight: Array | None) -> float:

@@ -41,14 +41,16 @@ ROW_STREAM, DROPOUT_STREAM = 0x67726164726F7773, 0x64726F706F7574
 _UNLIMITED = 2**62
 
 
-def boosting_config(parameters: BoostingParameters, table: Table) -> _native.BoostingConfig:
-    """Return the settings of the trees as the kernels take them."""
+def boosting_config(
+    parameters: BoostingParameters, table: Table, unit: float
+) -> _native.BoostingConfig:
+    """Return the settings of the trees as the kernels take them, for gradients in units."""
     config = _native.BoostingConfig()
     config.growth_order = GrowthOrder[parameters.growth.upper()]
     config.max_leaves = int(parameters.max_leaf_nodes or 0)
     config.max_depth = _UNLIMITED if parameters.max_depth is None else int(parameters.max_depth)
     config.min_rows = int(parameters.min_samples_leaf)
-    config.min_split_gain = float(parameters.min_split_gain)
+    config.min_split_gain = float(parameters.min_split_gain) / unit / unit
     config.category_smoothing = float(parameters.category_smoothing)
     config.columns_per_node = n_drawn_columns(parameters.max_features, len(table.schema))
     bits = parameters.gradient_bits
@@ -56,7 +58,7 @@ def boosting_config(parameters: BoostingParameters, table: Table) -> _native.Boo
     if parameters.method == "newton":
         config.min_child_weight = float(parameters.min_child_weight)
         config.reg_lambda = float(parameters.reg_lambda)
-        config.reg_alpha = float(parameters.reg_alpha)
+        config.reg_alpha = float(parameters.reg_alpha) / unit
     monotonic = resolve_monotonic(parameters.monotonic_cst, table.schema)
     if monotonic is not None:
         config.monotonic = monotonic.tolist()
@@ -122,7 +124,7 @@ class Rounds:
     parts: list[dict[str, Any]] = field(default_factory=list)  # trees of each round
 
     def __post_init__(self) -> None:
-        config = boosting_config(self.parameters, self.table)
+        config = boosting_config(self.parameters, self.table, self.loss.unit)
         self._trees = _native.BoostedTrees(config, self.codes, self.encoding.native(), self.threads)
         edges: CodeValues | None = self.encoding.edges
         assert edges is not None
@@ -186,7 +188,8 @@ class Rounds:
     ) -> Array:
         """Return the value of each leaf of the tree grown last, of shape (n_leaves, outputs)."""
         if self.parameters.method == "newton" and self.loss.leaf_quantile is None:
-            return np.asarray(self._trees.newton_values(gradient, hessian, weight, as_grown=True))
+            values = self._trees.newton_values(gradient, hessian, weight, as_grown=True)
+            return np.asarray(values) * self.loss.unit
         values = self.loss.line_search(self._trees, self.scores[group], gradient, hessian)
         return np.ascontiguousarray(values)
 
