@@ -8,7 +8,6 @@ from sklearn.metrics import accuracy_score, r2_score, roc_auc_score
 
 from benchmarks import isolated, workloads
 from benchmarks.forest import data, peers, quality
-from benchmarks.peers import MAX_BINS
 from benchmarks.tree.data import Sample, SplitSample
 from benchmarks.workloads.forest import file, fit, iris, mixed, predict
 from tests.benchmarks.helpers import assert_groups_have_peers, assert_quick_run_agrees
@@ -94,7 +93,7 @@ def forests(small):
     found = {}
     for task in TASKS:
         by_label = {
-            **peers.exact_and_binned(task, 4),
+            **peers.default_and_exact(task, 4),
             "scikit-learn": peers.sklearn(task, 4),
             "scikit-learn-intelex": peers.intelex(task, 4),
             "ydf": peers.ydf(task, 4),
@@ -127,7 +126,7 @@ def test_classifiers_predict_probabilities_of_five_classes(small, forests):
 def test_forests_have_the_requested_trees(forests):
     count = {
         "ceiba": lambda m: m.forest_.n_trees,
-        "ceiba binned": lambda m: m.forest_.n_trees,
+        "ceiba exact": lambda m: m.forest_.n_trees,
         "scikit-learn": lambda m: len(m.estimators_),
         "scikit-learn-intelex": lambda m: len(m.estimators_),
         "ydf": lambda m: m.num_trees(),
@@ -164,11 +163,11 @@ def test_five_columns_are_drawn_at_a_node(name):
     assert 28 * np.mean(np.equal(roots, 0)) == pytest.approx(5, abs=3 * 0.34)
 
 
-def test_ours_is_exact_and_binned(forests):
-    exact, binned = (forests["regression"][label].model for label in ("ceiba", "ceiba binned"))
+def test_ours_is_default_and_exact(forests):
+    default, exact = (forests["regression"][label].model for label in ("ceiba", "ceiba exact"))
+    assert default.max_bins == type(default)().max_bins
     assert exact.max_bins is None
-    assert binned.max_bins == MAX_BINS
-    assert exact.max_features == binned.max_features == "sqrt"
+    assert default.max_features == exact.max_features == "sqrt"
 
 
 def test_frames_with_nominal_columns_are_accepted(census):

@@ -10,7 +10,6 @@ from benchmarks.forest import peers as forest_peers
 from benchmarks.forest import quality
 from benchmarks.forest.data import FAMILY, TITLE, normal_table
 from benchmarks.forest.peers import N_TREES, Peer
-from benchmarks.peers import MAX_BINS
 from benchmarks.tree.data import N_COLUMNS, Task
 from benchmarks.workload import Check, Workload
 
@@ -32,12 +31,12 @@ FEW_QUICK_CHECKS = {
 def peers(task: Task) -> dict[str, dict[str, Peer]]:
     """Return the peers that grow a hundred trees within a minute, by group."""
     exact = {
-        **forest_peers.exact_and_binned(task),
+        **forest_peers.default_and_exact(task),
         "scikit-learn": forest_peers.sklearn(task),
         "ydf": forest_peers.ydf(task),
     }
     coarse = {
-        "ceiba in 255 bins": forest_peers.ceiba(task, max_bins=MAX_BINS),
+        "ceiba": forest_peers.ceiba(task),
         "scikit-learn-intelex": forest_peers.intelex(task),
     }
     return {EXACT: exact, COARSE: coarse}
@@ -46,7 +45,7 @@ def peers(task: Task) -> dict[str, dict[str, Peer]]:
 def slow_peers(task: Task) -> dict[str, dict[str, Peer]]:
     """Return the boosters that grow forests, with ours and scikit-learn's."""
     by_label = {
-        **forest_peers.exact_and_binned(task, FEW_TREES),
+        **forest_peers.default_and_exact(task, FEW_TREES),
         "scikit-learn": forest_peers.sklearn(task, FEW_TREES),
         "XGBoost": forest_peers.xgboost(task, FEW_TREES),
         "LightGBM": forest_peers.lightgbm(task, FEW_TREES),

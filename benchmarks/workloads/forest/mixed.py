@@ -23,7 +23,7 @@ FEW_QUICK_CHECKS = (at_least("accuracy", 0.04), at_least("auc", 0.1))
 def peers() -> dict[str, Peer]:
     """Return a peer with native nominal columns, and one that requires preprocessing."""
     return {
-        **forest_peers.exact_and_binned("classification"),
+        **forest_peers.default_and_exact("classification"),
         "ydf": forest_peers.ydf("classification"),
         "scikit-learn on ordinal codes": forest_peers.ordinal_codes(),
     }
@@ -32,7 +32,7 @@ def peers() -> dict[str, Peer]:
 def slow_peers() -> dict[str, Peer]:
     """Return the peers of a few trees: LightGBM takes minutes for a hundred."""
     return {
-        **forest_peers.exact_and_binned("classification", FEW_TREES),
+        **forest_peers.default_and_exact("classification", FEW_TREES),
         "ydf": forest_peers.ydf("classification", FEW_TREES),
         "LightGBM": forest_peers.lightgbm("classification", FEW_TREES),
     }
