@@ -16,6 +16,7 @@
 #include "boosting/split_search.hpp"
 #include "forest/predict/packed_forest.hpp"
 #include "tree/encode/columns.hpp"
+#include "tree/grow/histogram_store.hpp"
 #include "tree/grow/row_store.hpp"
 #include "tree/grow/tree_builder.hpp"
 
@@ -76,6 +77,9 @@ class BoostedTrees {
     std::vector<std::uint32_t> rows_, spare_rows_;
     std::vector<PackedGradients::Word> packed_values_;
     std::vector<WideGradients::Word> wide_values_;
+    // Kept from tree to tree: memory that is returned to the system after each costs page faults.
+    tree::HistogramStore<PackedGradients> packed_histograms_;
+    tree::HistogramStore<WideGradients> wide_histograms_;
     GradientScale scale_;  // of the gradients of the last tree
     std::vector<bool> in_sample_;
     bool all_rows_ = true;

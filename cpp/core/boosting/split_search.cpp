@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <type_traits>
 
 #include "simd/boosting_kernels.hpp"
 #include "simd/tree_kernels.hpp"
@@ -77,11 +78,25 @@ void SplitSearch::add_prefix_sums(const typename Layout::Word* cells, const std:
         typename Layout::Word sum{};
         double* gradient = left_gradient_.data() + k * capacity_;
         double* hessian = left_hessian_.data() + k * capacity_;
-        for (std::size_t i = 0; i < n; ++i) {
+        const auto add = [&](std::size_t i) {
             sum += cells[(codes ? codes[i] : i) * outputs_ + k];
-            const GradientSum left = Layout::sum(sum);
-            gradient[i] = double(left.gradient) * scale_.gradient_unit;
-            hessian[i] = double(left.hessian) * scale_.hessian_unit;
+        };
+        if constexpr (std::is_same_v<Layout, PackedGradients>) {
+            // Only the additions depend on each other: a vector is converted at a time.
+            packed_sums_.resize(std::max(packed_sums_.size(), n));
+            for (std::size_t i = 0; i < n; ++i) {
+                add(i);
+                packed_sums_[i] = sum;
+            }
+            boosting_kernels().unpack(packed_sums_.data(), n, scale_.gradient_unit,
+                                      scale_.hessian_unit, gradient, hessian);
+        } else {
+            for (std::size_t i = 0; i < n; ++i) {
+                add(i);
+                const GradientSum left = Layout::sum(sum);
+                gradient[i] = double(left.gradient) * scale_.gradient_unit;
+                hessian[i] = double(left.hessian) * scale_.hessian_unit;
+            }
         }
     }
     if (counts == nullptr) return;
@@ -114,10 +129,10 @@ void SplitSearch::find_threshold(const BoostedNode& node, const Column& column,
     const std::size_t n = column.n_codes;
     const int monotonic = constrained_ ? config_.monotonic[column.index] : 0;
     bool has_missing = false;
-    std::vector<GradientSum> sums(outputs_);
+    missing_units_.resize(outputs_);
     for (std::size_t k = 0; k < outputs_; ++k) {
-        sums[k] = Layout::sum(cells[n * outputs_ + k]);
-        has_missing |= sums[k].hessian != 0;
+        missing_units_[k] = Layout::sum(cells[n * outputs_ + k]);
+        has_missing |= missing_units_[k].hessian != 0;
     }
     if (n + has_missing < 2) return;
     add_prefix_sums<Layout>(cells, counts, nullptr, n);
@@ -125,7 +140,7 @@ void SplitSearch::find_threshold(const BoostedNode& node, const Column& column,
     const std::size_t m = has_missing ? n : n - 1;
     score_prefixes(node, m, nullptr, monotonic, scores_.data());
     if (has_missing) {
-        to_real(sums.data(), counts ? counts[n] : 0, missing_);
+        to_real(missing_units_.data(), counts ? counts[n] : 0, missing_);
         score_prefixes(node, n - 1, &missing_, monotonic, scores_with_missing_.data());
         scores_with_missing_[n - 1] = -kInfinity;
         // Below all known values of the node, a threshold separates them from the missing ones;

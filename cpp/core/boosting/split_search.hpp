@@ -104,9 +104,11 @@ class SplitSearch {
     // Prefix sums: one array of `capacity_` entries per output.
     std::size_t capacity_ = 0;
     std::vector<double> left_gradient_, left_hessian_, left_rows_;
+    std::vector<std::uint64_t> packed_sums_;
     std::vector<double> scores_, scores_with_missing_;
     std::vector<std::uint32_t> codes_;
     std::vector<double> keys_;
+    std::vector<GradientSum> missing_units_;
     RealSums missing_;
 };
 

@@ -21,6 +21,14 @@ inline double shrink(double gradient, double alpha) {
     return size > 0 ? size : 0.0;
 }
 
+void unpack(const std::uint64_t* __restrict sums, std::size_t n, double gradient_unit,
+            double hessian_unit, double* __restrict gradient, double* __restrict hessian) {
+    for (std::size_t i = 0; i < n; ++i) {
+        gradient[i] = double(std::int32_t(sums[i] >> 32)) * gradient_unit;
+        hessian[i] = double(std::int32_t(sums[i])) * hessian_unit;
+    }
+}
+
 void scores(const double* __restrict gradient, const double* __restrict hessian, std::size_t m,
             double add_gradient, double add_hessian, const NewtonSplit& split,
             double* __restrict out) {
@@ -264,6 +272,7 @@ void exponentials(const double* x, std::size_t n, double* out) {
 }  // namespace
 
 extern const BoostingKernels CEIBA_BOOSTING_NAME(CEIBA_ISA);
-const BoostingKernels CEIBA_BOOSTING_NAME(CEIBA_ISA){scores, logistic, softmax, walk, exponentials};
+const BoostingKernels CEIBA_BOOSTING_NAME(CEIBA_ISA){unpack,  scores, logistic,
+                                                     softmax, walk,   exponentials};
 
 }  // namespace ceiba

@@ -204,7 +204,7 @@ class InMemoryGrower {
     }
 
     Histogram<PlainCells> count_bins(std::size_t node) {
-        Histogram<PlainCells> bins(builder_.config);
+        Histogram<PlainCells> bins = histograms_.make(builder_.config);
         bins.begin(offsets_.back());
         const std::uint32_t* rows = rows_of(node).data();
         search_.for_columns(4.0 * double(n_rows(node)), columns_.count(), [&](std::size_t j, int) {

@@ -89,6 +89,8 @@ class Histogram {
 
     // Start with empty sums of this many codes, but keep the memory.
     void begin(std::size_t n_codes) { words_.assign(n_codes * layout_.words, Word{}); }
+    // The same, but what the sums are is left open.
+    void resize(std::size_t n_codes) { words_.resize(n_codes * layout_.words); }
     // Add `n` rows with the codes code(i) to the column whose codes begin at `first`.
     template <typename Rows, typename CodeOf>
     void add(const Rows& rows, std::size_t n, std::size_t first, const CodeOf& code) {
@@ -141,6 +143,20 @@ class HistogramStore {
     Histogram<Layout>& at(std::size_t node) { return stored_.at(node); }
     std::size_t bytes() const { return bytes_; }
 
+    // Return a histogram to count in, with the memory of one that is no longer needed, if any.
+    template <typename Source>
+    Histogram<Layout> make(const Source& layout_or_config) {
+        if (spare_.empty()) return Histogram<Layout>(layout_or_config);
+        Histogram<Layout> histogram = std::move(spare_.back());
+        spare_.pop_back();
+        return histogram;
+    }
+    void recycle(Histogram<Layout> histogram) { spare_.push_back(std::move(histogram)); }
+    // Drop all histograms, but keep their memory.
+    void clear() {
+        while (!stored_.empty()) recycle(take(stored_.begin()->first));
+    }
+
     void put(std::size_t node, Histogram<Layout> histogram) {
         erase(node);
         bytes_ += histogram.bytes();
@@ -162,17 +178,20 @@ class HistogramStore {
                const Needed& needed, const Count& count) {
         if (!contains(node)) return;
         Histogram<Layout> rest = take(node);
-        if (!needed(largest)) return;
+        if (!needed(largest)) return recycle(std::move(rest));
         for (std::size_t branch = begin; branch < end; ++branch) {
             if (branch == largest) continue;
             Histogram<Layout> counted = count(branch);
             rest.subtract(counted);
-            if (needed(branch)) put(branch, std::move(counted));
+            if (needed(branch))
+                put(branch, std::move(counted));
+            else
+                recycle(std::move(counted));
         }
         put(largest, std::move(rest));
     }
     void erase(std::size_t node) {
-        if (const auto at = stored_.find(node); at != stored_.end()) drop(at);
+        if (contains(node)) recycle(take(node));
     }
 
   private:
@@ -185,6 +204,7 @@ class HistogramStore {
 
     std::size_t max_bytes_, bytes_ = 0;
     Stored stored_;
+    std::vector<Histogram<Layout>> spare_;
 };
 
 }  // namespace ceiba::tree
