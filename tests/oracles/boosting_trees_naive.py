@@ -79,6 +79,8 @@ class Targets:
     # Curvature in the split search: h, or the weights with method="gradient".
     curvature: np.ndarray
     delta: np.ndarray | None
+    # Weights without the factors of one-side sampling, which are no independent rows.
+    row_weight: np.ndarray
 
 
 @dataclass
@@ -233,7 +235,8 @@ def chance_gain(columns, targets, node, column, config):
         return 0.0
     x = columns.X[node.rows, column]
     n_present = len(set(x[~np.isnan(x)].tolist())) + int(np.isnan(x).any())
-    squares = sums(targets.g**2 / np.where(targets.w > 0, targets.w, 1)[:, None], node.rows)
+    weight = np.where(targets.row_weight > 0, targets.row_weight, 1)
+    squares = sums(targets.g**2 / weight[:, None], node.rows)
     per_category = sum(
         ratio(s, h + config.reg_lambda) for s, h in zip(squares, node.H, strict=True)
     )

@@ -108,16 +108,18 @@ class Loss:
         return weighted_mean(self.values(y, raw), weight)
 
     def line_search(
-        self, trees: _native.BoostedTrees, raw: Array, gradient: Array, hessian: Array | None
-    ) -> Array:
+        self, trees: _native.BoostedTrees, raw: Array, gradient: Array, hessian: Array | None,
+        weight: Array | None,
+    ) -> Array:  # fmt: skip
         """Return the values of smallest loss in each leaf, of shape (n_leaves, n_outputs).
 
-        By default one Newton step.
+        ``weight`` are the weights of the round, which with one-side sampling differ from those of
+        the rows. By default one Newton step.
         """
         if self.leaf_quantile is not None:
             residual = self.y - raw[0]
-            return trees.leaf_quantiles(residual, self.weight, self.leaf_quantile)[:, None]
-        return np.asarray(trees.newton_values(gradient, hessian, self.weight)) * self.unit
+            return trees.leaf_quantiles(residual, weight, self.leaf_quantile)[:, None]
+        return np.asarray(trees.newton_values(gradient, hessian, weight)) * self.unit
 
 
 class BinomialLogLoss(Loss):
@@ -293,16 +295,17 @@ class Huber(Loss):
         return np.asarray(np.where(size <= delta, size**2 / 2, delta * (size - delta / 2)))
 
     def line_search(
-        self, trees: _native.BoostedTrees, raw: Array, gradient: Array, hessian: Array | None
-    ) -> Array:
+        self, trees: _native.BoostedTrees, raw: Array, gradient: Array, hessian: Array | None,
+        weight: Array | None,
+    ) -> Array:  # fmt: skip
         """Return the median of each leaf plus the mean of the clipped residuals about it."""
         residual = (self.y - raw[0]) / self.unit
-        median = trees.leaf_quantiles(residual, self.weight, 0.5)[:, None]
+        median = trees.leaf_quantiles(residual, weight, 0.5)[:, None]
         shifted = np.zeros((1, len(residual)))
         trees.add_values(median, shifted)
         about = np.clip(residual - shifted, -self.delta, self.delta)
-        about = about if self.weight is None else about * self.weight
-        sums = trees.leaf_sums(about, None, self.weight)[:, 0]
+        about = about if weight is None else about * weight
+        sums = trees.leaf_sums(about, None, weight)[:, 0]
         return np.asarray(median + (sums[:, 0] / sums[:, 1])[:, None]) * self.unit
 
 
@@ -340,18 +343,19 @@ class _LogLink(Loss):
         raise NotImplementedError
 
     def line_search(
-        self, trees: _native.BoostedTrees, raw: Array, gradient: Array, hessian: Array | None
-    ) -> Array:
+        self, trees: _native.BoostedTrees, raw: Array, gradient: Array, hessian: Array | None,
+        weight: Array | None,
+    ) -> Array:  # fmt: skip
         """Return the logarithm by which the mean of each leaf must grow."""
         decrease, increase = self._terms(raw[0])
-        if self.weight is not None:
-            decrease, increase = decrease * self.weight, increase * self.weight
+        if weight is not None:
+            decrease, increase = decrease * weight, increase * weight
         sums = trees.leaf_sums(increase[None], decrease[None])[:, 0]
-        newton = trees.newton_values(gradient, hessian, self.weight)[:, 0]
-        with np.errstate(divide="ignore"):
-            logs = np.log(sums[:, 0]) - np.log(sums[:, 1])
         # A leaf of zeros has no finite value of smallest loss.
-        return np.asarray(np.where(sums[:, 0] > 0, logs, newton)[:, None])
+        values = np.array(trees.newton_values(gradient, hessian, weight)[:, 0])
+        solved = (sums > 0).all(axis=1)
+        values[solved] = np.log(sums[solved, 0]) - np.log(sums[solved, 1])
+        return values[:, None]
 
 
 class Poisson(_LogLink):
