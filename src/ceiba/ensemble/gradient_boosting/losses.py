@@ -38,10 +38,14 @@ _MAX_LOG = 350.0
 _MAX_MEAN = 1e140
 # Gains are squares of gradients: those of targets up to this do not overflow.
 _MAX_TARGET = 1e100
+# Sums and differences of larger targets would overflow.
+_MAX_SIZE = 1e300
 
 
 def weighted_mean(values: Array, weight: Array | None) -> float:
     """Return the weighted mean."""
+    if weight is not None:  # products of large values and weights would overflow
+        weight = weight / 2.0 ** np.frexp(weight.max())[1]
     return float(np.average(values, weights=weight))
 
 
@@ -81,8 +85,19 @@ class Loss:
         self.weight = weight
         self.threads = threads
 
+    def check_domain(self, y: Array, row_number: Any, name: str = "y") -> None:
+        """Raise ValueError if a target is outside of the loss's domain."""
+        size = np.abs(y)
+        if size.max() > _MAX_SIZE:
+            row = int(size.argmax())
+            raise ValueError(
+                f"{name} must be in [{-_MAX_SIZE:g}, {_MAX_SIZE:g}], got {y[row]:g} in row "
+                f"{row_number(row)}: scale {name}."
+            )
+
     def check_target(self, row_number: Any) -> None:
-        """Raise ValueError if the target is outside of the loss's domain."""
+        """Raise ValueError if the target of training is outside of the loss's domain."""
+        self.check_domain(self.y, row_number)
 
     def first_scores(self) -> Array:
         """Return the constant scores of smallest loss, of shape (n_outputs,)."""
@@ -268,6 +283,8 @@ class Huber(Loss):
     """Squared error up to delta, linear beyond; delta is a quantile of the residuals.
 
     ``delta`` is the ``alpha`` quantile of the absolute residuals, computed anew in each round.
+    Values of the loss are those of the first delta: as delta shrinks while the fit improves, those
+    of the current one would decrease in every round, and early stopping would never stop.
     """
 
     constant_hessian = True
@@ -277,6 +294,7 @@ class Huber(Loss):
         self.alpha = alpha
         self.unit = _unit_of(y)
         self.delta = np.inf  # in units
+        self._first_delta: float | None = None
 
     def first_scores(self) -> Array:
         """Return the constant score of smallest loss."""
@@ -285,12 +303,14 @@ class Huber(Loss):
     def _derivatives(self, raw: Array, gradient: Array, hessian: Array | None) -> None:
         residual = (raw - self.y) / self.unit
         self.delta = weighted_quantile(np.abs(residual), self.weight, self.alpha)
+        if self._first_delta is None:
+            self._first_delta = self.delta
         np.clip(residual, -self.delta, self.delta, out=gradient)
 
     def values(self, y: Array, raw: Array) -> Array:
         """Return the loss of each row."""
-        size, delta = np.abs(y - raw[0]) / self.unit, self.delta
-        if not np.isfinite(delta):
+        size, delta = np.abs(y - raw[0]) / self.unit, self._first_delta
+        if delta is None:
             return np.asarray(size**2 / 2)
         return np.asarray(np.where(size <= delta, size**2 / 2, delta * (size - delta / 2)))
 
@@ -315,24 +335,28 @@ class _LogLink(Loss):
     _name: ClassVar[str]
     _allows_zero: ClassVar[bool] = True
 
-    def check_target(self, row_number: Any) -> None:
-        """Raise ValueError if the target is outside of the loss's domain."""
-        wrong = self.y < 0 if self._allows_zero else self.y <= 0
+    def check_domain(self, y: Array, row_number: Any, name: str = "y") -> None:
+        """Raise ValueError if a target is outside of the loss's domain."""
+        wrong = y < 0 if self._allows_zero else y <= 0
         if wrong.any():
             row = int(wrong.argmax())
             limit = "not negative" if self._allows_zero else "positive"
             raise ValueError(
-                f"loss={self._name!r} requires that y is {limit}, got {self.y[row]:g} in row "
+                f"loss={self._name!r} requires that {name} is {limit}, got {y[row]:g} in row "
                 f"{row_number(row)}."
             )
+        positive = y[y > 0]
+        if len(positive) and not 1 / _MAX_MEAN <= positive.min() <= positive.max() <= _MAX_MEAN:
+            raise ValueError(
+                f"loss={self._name!r} requires that {name} is zero or in [{1 / _MAX_MEAN:g}, "
+                f"{_MAX_MEAN:g}], got {positive.min():g} to {positive.max():g}: scale {name}."
+            )
+
+    def check_target(self, row_number: Any) -> None:
+        """Raise ValueError if the target of training is outside of the loss's domain."""
+        super().check_target(row_number)
         if not self.y.any():
             raise ValueError(f"loss={self._name!r} requires that some y is positive, got zeros.")
-        smallest, largest = self.y[self.y > 0].min(), self.y.max()
-        if smallest < 1 / _MAX_MEAN or largest > _MAX_MEAN:
-            raise ValueError(
-                f"loss={self._name!r} requires that y is zero or in [{1 / _MAX_MEAN:g}, "
-                f"{_MAX_MEAN:g}], got {smallest:g} to {largest:g}: scale y."
-            )
 
     def first_scores(self) -> Array:
         """Return the constant score of smallest loss."""
