@@ -96,10 +96,10 @@ def fit_round(columns, y, F, w, draws, config):
     """Return the trees of one round, and delta of the Huber loss."""
     g, h, delta = derivatives(y, F, w, config)
     rows, factors = sample_rows(g, w, draws, config)
-    g, h, row_weight, w = g * factors[:, None], h * factors[:, None], w, w * factors
+    g, h, w = g * factors[:, None], h * factors[:, None], w * factors
     curvature = h if config.method == "newton" else np.repeat(w[:, None], g.shape[1], axis=1)
     Y = np.broadcast_to(as_columns(y), F.shape)
-    every = Targets(Y, F, g, h, w, curvature, delta, row_weight)
+    every = Targets(Y, F, g, h, w, curvature, delta)
     if config.multi_output:
         return [grow_tree(columns, every, rows, config)], delta
     trees = [grow_tree(columns, one_score(every, k), rows, config) for k in range(F.shape[1])]
@@ -111,8 +111,7 @@ def one_score(targets, k):
     own = slice(k, k + 1)
     delta = None if targets.delta is None else targets.delta[own]
     y, F, g, h = (a[:, own] for a in (targets.y, targets.F, targets.g, targets.h))
-    curvature = targets.curvature[:, own]
-    return Targets(y, F, g, h, targets.w, curvature, delta, targets.row_weight)
+    return Targets(y, F, g, h, targets.w, targets.curvature[:, own], delta)
 
 
 def check_config(config, columns, n_outputs):

@@ -79,8 +79,6 @@ class Targets:
     # Curvature in the split search: h, or the weights with method="gradient".
     curvature: np.ndarray
     delta: np.ndarray | None
-    # Weights without the factors of one-side sampling, which are no independent rows.
-    row_weight: np.ndarray
 
 
 @dataclass
@@ -235,8 +233,7 @@ def chance_gain(columns, targets, node, column, config):
         return 0.0
     x = columns.X[node.rows, column]
     n_present = len(set(x[~np.isnan(x)].tolist())) + int(np.isnan(x).any())
-    weight = np.where(targets.row_weight > 0, targets.row_weight, 1)
-    squares = sums(targets.g**2 / weight[:, None], node.rows)
+    squares = sums(targets.g**2, node.rows)
     per_category = sum(
         ratio(s, h + config.reg_lambda) for s, h in zip(squares, node.H, strict=True)
     )

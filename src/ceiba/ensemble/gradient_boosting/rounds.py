@@ -153,7 +153,6 @@ class Rounds:
         dropped, weight = self._drop_rounds(number)
         self.loss.gradients(self.scores, self.gradient, self._hessian)
         rows, gradient, hessian, row_weight = self._sample(number)
-        curvature = self._curvature(hessian, row_weight)
         new_rate = rate / (dropped + rate) if dropped else rate
         # One tree per output, or one for all of them.
         groups = [slice(None)]
@@ -167,8 +166,9 @@ class Rounds:
         for group, seed in zip(groups, seeds.tolist(), strict=True):
             g = gradient[group]
             h = None if hessian is None else hessian[group]
+            newton = self.parameters.method == "newton"
             self._trees.grow(
-                g, None if curvature is None else curvature[group], self.loss.weight,
+                g, h if newton else None, row_weight,
                 rows=rows, columns=self._drawn_columns(seed), seed=seed,
             )  # fmt: skip
             values = new_rate * self._leaf_values(group, g, h, row_weight)
@@ -192,18 +192,6 @@ class Rounds:
             return np.asarray(values) * self.loss.unit
         values = self.loss.line_search(self._trees, self.scores[group], gradient, hessian, weight)
         return np.ascontiguousarray(values)
-
-    def _curvature(self, hessian: Array | None, weight: Array | None) -> Array | None:
-        """Return the Hessians that trees are grown from; None for the weights of the rows.
-
-        The gain that a random category reaches grows with the factors of one-side sampling, so
-        trees get the weights without them.
-        """
-        if self.parameters.method == "newton" and hessian is not None:
-            return hessian
-        if weight is None or weight is self.loss.weight:
-            return None
-        return np.tile(weight, (len(self.scores), 1))
 
     def _drawn_columns(self, seed: int) -> Array | None:
         n_columns, drawn = len(self.table.schema), self.parameters.tree_features
