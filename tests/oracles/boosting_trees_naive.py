@@ -233,7 +233,7 @@ def chance_gain(columns, targets, node, column, config):
         return 0.0
     x = columns.X[node.rows, column]
     n_present = len(set(x[~np.isnan(x)].tolist())) + int(np.isnan(x).any())
-    squares = sums(targets.g**2 / np.where(targets.w > 0, targets.w, 1)[:, None], node.rows)
+    squares = sums(targets.g**2, node.rows)
     per_category = sum(
         ratio(s, h + config.reg_lambda) for s, h in zip(squares, node.H, strict=True)
     )

@@ -325,13 +325,14 @@ class BoostedTreeGrower {
         return searched;
     }
 
+    // Gradients are multiplied by the weights, so that the scale of weights does not matter.
     double chance_gain(std::size_t node, const RealSums& sums) const {
         double gain = 0;
         for (std::size_t k = 0; k < outputs_; ++k) {
             double squares = 0;
             for (const std::uint32_t row : rows_of(node)) {
                 const double g = gradients_.gradient_of(row, k);
-                squares += g * g / gradients_.weight_of(row);
+                squares += g * g;
             }
             gain += squares / (sums.hessian[k] + config_.reg_lambda);
         }

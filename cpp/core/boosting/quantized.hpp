@@ -67,6 +67,9 @@ struct WideGradients {
     }
 };
 
+// Units of smaller numbers could be zero, and their inverses infinite.
+constexpr double kMinSize = 1e-280;
+
 // Sizes of the gradients of a round, and the units in which they are rounded.
 struct GradientScale {
     double max_gradient = 0, max_hessian = 0, mean_gradient = 0, mean_hessian = 0;
@@ -77,9 +80,10 @@ struct GradientScale {
 
     // Choose units such that the largest gradient is `max_unit` of them.
     void set_units(double max_unit) {
-        gradient_unit = max_gradient > 0 ? max_gradient / max_unit : 1;
+        const double gradient = max_gradient > 0 ? std::max(max_gradient, kMinSize) : max_unit;
+        gradient_unit = gradient / max_unit;
         hessian_unit = max_hessian / max_unit;
-        gradient_factor = max_gradient > 0 ? max_unit / max_gradient : 1;
+        gradient_factor = max_unit / gradient;
         hessian_factor = max_unit / max_hessian;
         max_units = Number(max_unit);
     }
@@ -120,8 +124,12 @@ inline GradientScale measure_gradients(const Gradients& gradients,
         scale.mean_hessian += own.mean_hessian;
     }
     if (!std::isfinite(scale.mean_gradient) || !std::isfinite(scale.mean_hessian))
-        throw std::invalid_argument("gradients and Hessians must be finite.");
-    if (!(scale.max_hessian > 0)) throw std::invalid_argument("some Hessian must be positive.");
+        throw std::invalid_argument(
+            "gradients and Hessians must be finite, got an overflow: decrease learning_rate, or "
+            "scale y.");
+    if (!(scale.max_hessian >= kMinSize))
+        throw std::invalid_argument(
+            "some Hessian must be at least 1e-280: decrease learning_rate, or scale the loss.");
     scale.mean_gradient /= double(rows.size() * outputs);
     scale.mean_hessian /= double(rows.size() * outputs);
     return scale;

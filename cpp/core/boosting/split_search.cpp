@@ -15,9 +15,12 @@ SplitSearch::SplitSearch(const BoostingConfig& config, const GradientScale& scal
                          std::size_t outputs)
     : config_(config), scale_(scale), outputs_(outputs), constrained_(!config.monotonic.empty()) {
     min_hessian_ = config.min_child_weight;
-    if (counts_by_hessian())
-        min_hessian_ =
-            std::max(min_hessian_, double(config.min_rows * scale.max_units) * scale.hessian_unit);
+    // Equal Hessians are numbers of rows. Sums are rounded when they are converted and subtracted:
+    // without half a row of tolerance, 30 % of the branches of exactly min_rows were refused.
+    if (counts_by_hessian() && scale.max_hessian > 0) {
+        const double rows = std::ceil(config.min_child_weight / scale.max_hessian * (1 - 1e-12));
+        min_hessian_ = (std::max(rows, double(config.min_rows)) - 0.5) * scale.max_hessian;
+    }
     missing_.gradient.resize(outputs);
     missing_.hessian.resize(outputs);
 }

@@ -43,7 +43,7 @@ struct BoostedNode {
     RealSums sums;
     Bounds bounds;
     double score = 0;
-    // Gain that one more random category reaches: (sum of g^2 / w) / (H + reg_lambda). Only for
+    // Gain that one more random category reaches: (sum of g^2) / (H + reg_lambda). Only for
     // columns of many categories.
     double chance_gain = 0;
 };

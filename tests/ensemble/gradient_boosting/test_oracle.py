@@ -200,3 +200,12 @@ def test_interactions_with_line_search(seed, method):
 @examples(12)
 def test_sampling(parameters, seed, loss):
     check(seed, loss, min_samples_leaf=3, **parameters)
+
+
+@pytest.mark.parametrize("method", ["newton", "gradient"])
+@given(seed=st.integers(0, 10_000), loss=st.sampled_from([*REGRESSION, "log_loss"]))
+@examples(20)
+def test_one_side_sampling_of_all_losses(method, seed, loss):
+    check(
+        seed, loss, method=method, min_samples_leaf=3, sampling="goss", top_rate=0.3, other_rate=0.2
+    )

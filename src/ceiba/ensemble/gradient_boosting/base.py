@@ -111,6 +111,10 @@ class BaseGradientBoosting(BoostingParameters, ExplainedTreesMixin, Estimator):
         self._check_parameters()
         seed = seed_of(self.random_state)
         check_in_memory(type(self).__name__, X, y, sample_weight, X_val)
+        if X_val is not None:
+            check_unused(self, ["validation_fraction"], "X_val")
+        elif y_val is not None or sample_weight_val is not None:
+            raise ValueError("y_val and sample_weight_val require X_val, got None.")
         previous = getattr(self, "boosted_trees_", None) if self.warm_start else None
         if previous is not None:
             self._check_columns(X)
@@ -138,6 +142,10 @@ class BaseGradientBoosting(BoostingParameters, ExplainedTreesMixin, Estimator):
             )
         loss = self._loss(labeled, attributes, engine.threads)
         loss.check_target(labeled.row_number)
+        if validation_labeled is not None:
+            name = "y" if X_val is None else "y_val"
+            y_validation = np.asarray(validation_labeled.target.values, np.float64)
+            loss.check_domain(y_validation, validation_labeled.row_number, name)
         rounds = self._rounds(engine, labeled, loss, first, seed, previous)
         validation = None
         if validation_labeled is not None:
@@ -311,6 +319,8 @@ class BaseGradientBoosting(BoostingParameters, ExplainedTreesMixin, Estimator):
             schema=source.schema,
         )  # fmt: skip
         labeled = engine.rows(own.partitions, ToLabeledRows(self._task)).table()
+        if not len(labeled):
+            raise ValueError("sample_weight_val must have a positive entry, got only zeros.")
         classes = attributes.get("classes_")
         if classes is not None:
             unknown = set(labeled.target.labels.tolist()) - set(classes.tolist())

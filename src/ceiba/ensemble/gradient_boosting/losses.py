@@ -38,10 +38,14 @@ _MAX_LOG = 350.0
 _MAX_MEAN = 1e140
 # Gains are squares of gradients: those of targets up to this do not overflow.
 _MAX_TARGET = 1e100
+# Sums and differences of larger targets would overflow.
+_MAX_SIZE = 1e300
 
 
 def weighted_mean(values: Array, weight: Array | None) -> float:
     """Return the weighted mean."""
+    if weight is not None:  # products of large values and weights would overflow
+        weight = weight / 2.0 ** np.frexp(weight.max())[1]
     return float(np.average(values, weights=weight))
 
 
@@ -81,8 +85,19 @@ class Loss:
         self.weight = weight
         self.threads = threads
 
+    def check_domain(self, y: Array, row_number: Any, name: str = "y") -> None:
+        """Raise ValueError if a target is outside of the loss's domain."""
+        size = np.abs(y)
+        if size.max() > _MAX_SIZE:
+            row = int(size.argmax())
+            raise ValueError(
+                f"{name} must be in [{-_MAX_SIZE:g}, {_MAX_SIZE:g}], got {y[row]:g} in row "
+                f"{row_number(row)}: scale {name}."
+            )
+
     def check_target(self, row_number: Any) -> None:
-        """Raise ValueError if the target is outside of the loss's domain."""
+        """Raise ValueError if the target of training is outside of the loss's domain."""
+        self.check_domain(self.y, row_number)
 
     def first_scores(self) -> Array:
         """Return the constant scores of smallest loss, of shape (n_outputs,)."""
@@ -108,16 +123,18 @@ class Loss:
         return weighted_mean(self.values(y, raw), weight)
 
     def line_search(
-        self, trees: _native.BoostedTrees, raw: Array, gradient: Array, hessian: Array | None
-    ) -> Array:
+        self, trees: _native.BoostedTrees, raw: Array, gradient: Array, hessian: Array | None,
+        weight: Array | None,
+    ) -> Array:  # fmt: skip
         """Return the values of smallest loss in each leaf, of shape (n_leaves, n_outputs).
 
-        By default one Newton step.
+        ``weight`` are the weights of the round, which with one-side sampling differ from those of
+        the rows. By default one Newton step.
         """
         if self.leaf_quantile is not None:
             residual = self.y - raw[0]
-            return trees.leaf_quantiles(residual, self.weight, self.leaf_quantile)[:, None]
-        return np.asarray(trees.newton_values(gradient, hessian, self.weight)) * self.unit
+            return trees.leaf_quantiles(residual, weight, self.leaf_quantile)[:, None]
+        return np.asarray(trees.newton_values(gradient, hessian, weight)) * self.unit
 
 
 class BinomialLogLoss(Loss):
@@ -266,6 +283,8 @@ class Huber(Loss):
     """Squared error up to delta, linear beyond; delta is a quantile of the residuals.
 
     ``delta`` is the ``alpha`` quantile of the absolute residuals, computed anew in each round.
+    Values of the loss are those of the first delta: as delta shrinks while the fit improves, those
+    of the current one would decrease in every round, and early stopping would never stop.
     """
 
     constant_hessian = True
@@ -275,6 +294,7 @@ class Huber(Loss):
         self.alpha = alpha
         self.unit = _unit_of(y)
         self.delta = np.inf  # in units
+        self._first_delta: float | None = None
 
     def first_scores(self) -> Array:
         """Return the constant score of smallest loss."""
@@ -283,26 +303,29 @@ class Huber(Loss):
     def _derivatives(self, raw: Array, gradient: Array, hessian: Array | None) -> None:
         residual = (raw - self.y) / self.unit
         self.delta = weighted_quantile(np.abs(residual), self.weight, self.alpha)
+        if self._first_delta is None:
+            self._first_delta = self.delta
         np.clip(residual, -self.delta, self.delta, out=gradient)
 
     def values(self, y: Array, raw: Array) -> Array:
         """Return the loss of each row."""
-        size, delta = np.abs(y - raw[0]) / self.unit, self.delta
-        if not np.isfinite(delta):
+        size, delta = np.abs(y - raw[0]) / self.unit, self._first_delta
+        if delta is None:
             return np.asarray(size**2 / 2)
         return np.asarray(np.where(size <= delta, size**2 / 2, delta * (size - delta / 2)))
 
     def line_search(
-        self, trees: _native.BoostedTrees, raw: Array, gradient: Array, hessian: Array | None
-    ) -> Array:
+        self, trees: _native.BoostedTrees, raw: Array, gradient: Array, hessian: Array | None,
+        weight: Array | None,
+    ) -> Array:  # fmt: skip
         """Return the median of each leaf plus the mean of the clipped residuals about it."""
         residual = (self.y - raw[0]) / self.unit
-        median = trees.leaf_quantiles(residual, self.weight, 0.5)[:, None]
+        median = trees.leaf_quantiles(residual, weight, 0.5)[:, None]
         shifted = np.zeros((1, len(residual)))
         trees.add_values(median, shifted)
         about = np.clip(residual - shifted, -self.delta, self.delta)
-        about = about if self.weight is None else about * self.weight
-        sums = trees.leaf_sums(about, None, self.weight)[:, 0]
+        about = about if weight is None else about * weight
+        sums = trees.leaf_sums(about, None, weight)[:, 0]
         return np.asarray(median + (sums[:, 0] / sums[:, 1])[:, None]) * self.unit
 
 
@@ -312,24 +335,28 @@ class _LogLink(Loss):
     _name: ClassVar[str]
     _allows_zero: ClassVar[bool] = True
 
-    def check_target(self, row_number: Any) -> None:
-        """Raise ValueError if the target is outside of the loss's domain."""
-        wrong = self.y < 0 if self._allows_zero else self.y <= 0
+    def check_domain(self, y: Array, row_number: Any, name: str = "y") -> None:
+        """Raise ValueError if a target is outside of the loss's domain."""
+        wrong = y < 0 if self._allows_zero else y <= 0
         if wrong.any():
             row = int(wrong.argmax())
             limit = "not negative" if self._allows_zero else "positive"
             raise ValueError(
-                f"loss={self._name!r} requires that y is {limit}, got {self.y[row]:g} in row "
+                f"loss={self._name!r} requires that {name} is {limit}, got {y[row]:g} in row "
                 f"{row_number(row)}."
             )
+        positive = y[y > 0]
+        if len(positive) and not 1 / _MAX_MEAN <= positive.min() <= positive.max() <= _MAX_MEAN:
+            raise ValueError(
+                f"loss={self._name!r} requires that {name} is zero or in [{1 / _MAX_MEAN:g}, "
+                f"{_MAX_MEAN:g}], got {positive.min():g} to {positive.max():g}: scale {name}."
+            )
+
+    def check_target(self, row_number: Any) -> None:
+        """Raise ValueError if the target of training is outside of the loss's domain."""
+        super().check_target(row_number)
         if not self.y.any():
             raise ValueError(f"loss={self._name!r} requires that some y is positive, got zeros.")
-        smallest, largest = self.y[self.y > 0].min(), self.y.max()
-        if smallest < 1 / _MAX_MEAN or largest > _MAX_MEAN:
-            raise ValueError(
-                f"loss={self._name!r} requires that y is zero or in [{1 / _MAX_MEAN:g}, "
-                f"{_MAX_MEAN:g}], got {smallest:g} to {largest:g}: scale y."
-            )
 
     def first_scores(self) -> Array:
         """Return the constant score of smallest loss."""
@@ -340,18 +367,19 @@ class _LogLink(Loss):
         raise NotImplementedError
 
     def line_search(
-        self, trees: _native.BoostedTrees, raw: Array, gradient: Array, hessian: Array | None
-    ) -> Array:
+        self, trees: _native.BoostedTrees, raw: Array, gradient: Array, hessian: Array | None,
+        weight: Array | None,
+    ) -> Array:  # fmt: skip
         """Return the logarithm by which the mean of each leaf must grow."""
         decrease, increase = self._terms(raw[0])
-        if self.weight is not None:
-            decrease, increase = decrease * self.weight, increase * self.weight
+        if weight is not None:
+            decrease, increase = decrease * weight, increase * weight
         sums = trees.leaf_sums(increase[None], decrease[None])[:, 0]
-        newton = trees.newton_values(gradient, hessian, self.weight)[:, 0]
-        with np.errstate(divide="ignore"):
-            logs = np.log(sums[:, 0]) - np.log(sums[:, 1])
         # A leaf of zeros has no finite value of smallest loss.
-        return np.asarray(np.where(sums[:, 0] > 0, logs, newton)[:, None])
+        values = np.array(trees.newton_values(gradient, hessian, weight)[:, 0])
+        solved = (sums > 0).all(axis=1)
+        values[solved] = np.log(sums[solved, 0]) - np.log(sums[solved, 1])
+        return values[:, None]
 
 
 class Poisson(_LogLink):

@@ -190,7 +190,7 @@ class Rounds:
         if self.parameters.method == "newton" and self.loss.leaf_quantile is None:
             values = self._trees.newton_values(gradient, hessian, weight, as_grown=True)
             return np.asarray(values) * self.loss.unit
-        values = self.loss.line_search(self._trees, self.scores[group], gradient, hessian)
+        values = self.loss.line_search(self._trees, self.scores[group], gradient, hessian, weight)
         return np.ascontiguousarray(values)
 
     def _drawn_columns(self, seed: int) -> Array | None:

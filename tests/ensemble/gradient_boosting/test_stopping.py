@@ -1,0 +1,236 @@
+"""Early stopping, validation rows and warm starts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from ceiba import GradientBoostingClassifier, GradientBoostingRegressor
+from tests.ensemble.gradient_boosting.parts import (
+    CLASSES,
+    KINDS,
+    NUMBERS,
+    X,
+    bits,
+    make_rows,
+    raw_scores,
+    target_of,
+)
+
+NEW_X, NEW_CLASSES, NEW_NUMBERS = make_rows(300, seed=1)
+
+
+def new_target_of(kind: Any) -> Any:
+    return NEW_CLASSES if kind is GradientBoostingClassifier else NEW_NUMBERS
+
+
+# Early stopping
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_best_round_is_the_last_one(kind: Any) -> None:
+    data = {"X_val": NEW_X, "y_val": new_target_of(kind)}
+    model = kind(300, early_stopping=True, learning_rate=0.3, n_iter_no_change=6)
+    model.fit(X, target_of(kind), **data)
+    losses = model.losses_["validation"]
+    assert model.n_estimators_ == losses.argmin() + 1 == len(losses) - 6 < 100
+    # The losses are those of the rounds, and the model is that of as many rounds.
+    full = kind(len(losses), learning_rate=0.3).fit(X, target_of(kind), **data)
+    np.testing.assert_array_equal(full.losses_["validation"], losses)
+    short = kind(model.n_estimators_, learning_rate=0.3).fit(X, target_of(kind))
+    assert bits(short) == bits(model)
+    values = [loss_of(kind, raw, new_target_of(kind)) for raw in full._staged_raw_scores(NEW_X)]
+    np.testing.assert_allclose(losses, values, rtol=1e-12)
+
+
+def loss_of(kind: Any, raw: Any, y: Any) -> float:
+    if kind is GradientBoostingRegressor:
+        return float(np.mean((raw[:, 0] - y) ** 2) / 2)
+    return float(np.mean(np.logaddexp.reduce(raw, axis=1) - raw[np.arange(len(y)), y]))
+
+
+@pytest.mark.parametrize("loss", ["squared_error", "absolute_error", "huber", "quantile"])
+def test_early_stopping_of_all_losses_ends(loss: str) -> None:
+    """With pure noise the first rounds are best."""
+    rng = np.random.default_rng(0)
+    rows, y = rng.normal(size=(300, 3)), rng.standard_t(2, 300)
+    model = GradientBoostingRegressor(200, loss=loss, min_samples_leaf=5, early_stopping=True)
+    model.fit(rows[:150], y[:150], X_val=rows[150:], y_val=y[150:])
+    assert model.n_estimators_ < 40
+
+
+def test_a_decrease_must_exceed_tol() -> None:
+    data = {"X_val": NEW_X, "y_val": NEW_NUMBERS}
+    rounds = []
+    for tol in (0.0, 0.05, 1e6):
+        model = GradientBoostingRegressor(60, early_stopping=True, tol=tol, n_iter_no_change=3)
+        model.fit(X, NUMBERS, **data)
+        rounds.append(model.n_estimators_)
+        losses = model.losses_["validation"]
+        best, best_loss, since = 0, np.inf, 0
+        for number, loss in enumerate(losses, 1):
+            if loss < best_loss - tol:
+                best, best_loss, since = number, loss, 0
+            else:
+                since += 1
+            assert since < 3 or number == len(losses)
+        assert model.n_estimators_ == best
+    assert rounds[0] > rounds[1] > rounds[2] == 1
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_held_out_rows_are_the_fraction_of_each_class(kind: Any) -> None:
+    y = target_of(kind)
+    model = kind(3, early_stopping=True, validation_fraction=0.25).fit(X, y)
+    used = model.boosted_trees_.node_rows[0]
+    groups = np.unique(y, return_counts=True)[1] if kind is KINDS[0] else [len(X)]
+    assert used == len(X) - sum(round(0.25 * n) for n in groups)
+    other = kind(3, early_stopping=True, validation_fraction=0.25, random_state=1).fit(X, y)
+    assert bits(other) != bits(model)
+
+
+def test_validation_rows_do_not_change_the_trees() -> None:
+    one = GradientBoostingRegressor(5).fit(X, NUMBERS)
+    other = GradientBoostingRegressor(5).fit(X, NUMBERS, X_val=NEW_X, y_val=NEW_NUMBERS)
+    assert bits(one) == bits(other)
+    assert one.losses_ == {}
+    assert len(other.losses_["validation"]) == 5
+
+
+def test_validation_weights() -> None:
+    weight = np.arange(len(NEW_X)) % 3
+    one, other = (
+        GradientBoostingRegressor(5).fit(X, NUMBERS, X_val=rows, y_val=y, sample_weight_val=w)
+        for rows, y, w in (
+            (NEW_X, NEW_NUMBERS, weight),
+            (NEW_X.loc[np.repeat(NEW_X.index, weight)], np.repeat(NEW_NUMBERS, weight), None),
+        )
+    )
+    np.testing.assert_allclose(one.losses_["validation"], other.losses_["validation"], rtol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        ({"X_val": X}, "X_val requires y_val"),
+        ({"y_val": NUMBERS}, "y_val and sample_weight_val require X_val"),
+        ({"sample_weight_val": NUMBERS}, "y_val and sample_weight_val require X_val"),
+        ({"X_val": X[["a"]], "y_val": NUMBERS}, "feature names|features"),
+        ({"X_val": X, "y_val": NUMBERS[:5]}, "inconsistent numbers of samples"),
+        ({"X_val": X, "y_val": NUMBERS * np.nan}, "y contains NaN"),
+        (
+            {"X_val": X, "y_val": NUMBERS, "sample_weight_val": np.zeros(len(X))},
+            "sample_weight_val must have a positive entry",
+        ),
+    ],
+)
+def test_wrong_validation_rows(data: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        GradientBoostingRegressor(2, early_stopping=True).fit(X, NUMBERS, **data)
+
+
+def test_wrong_uses_of_validation_rows() -> None:
+    with pytest.raises(ValueError, match="y_val must have classes of y, got 7"):
+        GradientBoostingClassifier(2).fit(X, CLASSES, X_val=X, y_val=np.full(len(X), 7))
+    with pytest.raises(ValueError, match="'validation_fraction' has no effect with X_val"):
+        GradientBoostingRegressor(2, early_stopping=True, validation_fraction=0.5).fit(
+            X, NUMBERS, X_val=X, y_val=NUMBERS
+        )
+    with pytest.raises(ValueError, match="leaves no validation or no training rows"):
+        GradientBoostingRegressor(2, early_stopping=True).fit(X[:3], NUMBERS[:3])
+
+
+# Warm starts
+
+WARM: list[dict[str, Any]] = [
+    {},
+    {"subsample": 0.6},
+    {"sampling": "goss"},
+    {"tree_features": 0.6, "max_features": 0.7},
+    {"method": "gradient", "growth": "breadth_first"},
+    {"init": "zero"},
+]
+
+
+@pytest.mark.parametrize("options", WARM, ids=str)
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_warm_start_equals_one_fit(kind: Any, options: dict[str, Any]) -> None:
+    y = target_of(kind)
+    whole = kind(9, **options).fit(X, y)
+    model = kind(4, warm_start=True, **options).fit(X, y)
+    for number in (5, 9):
+        model.set_params(n_estimators=number).fit(X, y)
+    assert bits(model) == bits(whole)
+
+
+def test_a_warm_start_of_dropout_equals_one_fit() -> None:
+    """Scores of dropped rounds are subtracted from sums, so that they are equal to rounding."""
+    whole = GradientBoostingRegressor(12, dropout=0.3).fit(X, NUMBERS)
+    model = GradientBoostingRegressor(5, dropout=0.3, warm_start=True).fit(X, NUMBERS)
+    model.set_params(n_estimators=12).fit(X, NUMBERS)
+    assert model.boosted_trees_.n_nodes == whole.boosted_trees_.n_nodes
+    np.testing.assert_allclose(raw_scores(model), raw_scores(whole), rtol=1e-10, atol=1e-12)
+
+
+def test_a_warm_start_with_an_init_predictor_and_validation_rows() -> None:
+    from sklearn.linear_model import Ridge
+
+    rows, new = X[["b", "c", "d"]], NEW_X[["b", "c", "d"]]
+    data = {"X_val": new, "y_val": NEW_NUMBERS}
+    whole = GradientBoostingRegressor(9, init=Ridge()).fit(rows, NUMBERS, **data)
+    model = GradientBoostingRegressor(4, init=Ridge(), warm_start=True).fit(rows, NUMBERS, **data)
+    init = model.init_
+    model.set_params(n_estimators=9).fit(rows, NUMBERS, **data)
+    assert bits(model) == bits(whole)
+    assert model.init_ is init
+    np.testing.assert_allclose(
+        model.losses_["validation"], whole.losses_["validation"][-5:], rtol=1e-12
+    )
+
+
+def test_a_warm_start_may_lack_a_class() -> None:
+    model = GradientBoostingClassifier(3, warm_start=True).fit(X, CLASSES)
+    known = CLASSES > 0
+    model.set_params(n_estimators=5).fit(X[known], CLASSES[known])
+    assert model.classes_.tolist() == [0, 1, 2]
+    assert model.predict_proba(X).shape[1] == 3
+    with pytest.raises(ValueError, match="y must have the classes of the first fit"):
+        model.set_params(n_estimators=6).fit(X, CLASSES + 1)
+
+
+def test_warm_starts_without_new_rounds() -> None:
+    model = GradientBoostingRegressor(3, warm_start=True).fit(X, NUMBERS)
+    before = bits(model)
+    with pytest.warns(UserWarning, match="does not fit new rounds"):
+        model.fit(X, NUMBERS)
+    assert bits(model) == before
+    with pytest.raises(ValueError, match="n_estimators=2 must be larger or equal"):
+        model.set_params(n_estimators=2).fit(X, NUMBERS)
+    assert bits(model) == before
+
+
+def test_without_warm_start_a_fit_begins_anew() -> None:
+    model = GradientBoostingRegressor(3).fit(X, NUMBERS)
+    before = bits(model)
+    assert bits(model.fit(X, NUMBERS)) == before
+
+
+# DART
+
+
+def test_dropout_keeps_the_sum_of_scores() -> None:
+    """Dropped rounds and the new one are scaled such that a perfect fit is kept."""
+    rows, y = np.arange(60.0)[:, None], np.repeat([0.0, 1.0], 30)
+    model = GradientBoostingRegressor(
+        40, dropout=0.3, learning_rate=1.0, min_samples_leaf=1, reg_lambda=0.0, init="zero"
+    ).fit(rows, y)  # fmt: skip
+    np.testing.assert_allclose(model.predict(rows), y, atol=1e-9)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_dropout_of_nothing_is_no_dropout(kind: Any) -> None:
+    plain = kind(5).fit(X, target_of(kind))
+    dropped = kind(5, dropout=1e-12).fit(X, target_of(kind))
+    assert bits(plain) == bits(dropped)

@@ -1,0 +1,311 @@
+"""Predictions, stages, custom losses, init predictors and model files."""
+
+from __future__ import annotations
+
+import pickle
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+
+from ceiba import GradientBoostingClassifier, GradientBoostingRegressor
+from ceiba._typing import Array
+from ceiba.export import load, save
+from tests.ensemble.gradient_boosting.parts import (
+    CLASSES,
+    KINDS,
+    NUMBERS,
+    X,
+    bits,
+    raw_scores,
+    target_of,
+)
+
+PLAIN = X[["b", "c", "d"]]
+
+
+class LogCosh:
+    """log(cosh(raw - y)), which counts its calls."""
+
+    def __init__(self) -> None:
+        self.calls: list[str] = []
+
+    def gradient(self, y: Array, raw: Array) -> Array:
+        self.calls.append("gradient")
+        return np.tanh(raw - y)
+
+    def hessian(self, y: Array, raw: Array) -> Array:
+        self.calls.append("hessian")
+        return 1 / np.cosh(raw - y) ** 2
+
+    def loss(self, y: Array, raw: Array) -> Array:
+        return np.log(np.cosh(raw - y))
+
+    def init(self, y: Array, weight: Array | None) -> float:
+        return float(np.median(y))
+
+
+class Squared:
+    """The squared error as a loss of the user."""
+
+    def gradient(self, y: Array, raw: Array) -> Array:
+        return raw - y
+
+    def hessian(self, y: Array, raw: Array) -> Array:
+        return np.ones_like(y)
+
+    def init(self, y: Array, weight: Array | None) -> float:
+        return float(np.average(y, weights=weight))
+
+
+class LogPoisson:
+    """The Poisson loss as a loss of the user, with its link."""
+
+    def gradient(self, y: Array, raw: Array) -> Array:
+        return np.exp(raw) - y
+
+    def hessian(self, y: Array, raw: Array) -> Array:
+        return np.exp(raw)
+
+    def init(self, y: Array, weight: Array | None) -> float:
+        return float(np.log(np.average(y, weights=weight)))
+
+    def inverse_link(self, raw: Array) -> Array:
+        return np.exp(raw)
+
+
+# Custom losses
+
+
+@pytest.mark.parametrize("weight", [None, 0.5 + np.arange(len(X)) % 3], ids=["", "weighted"])
+@pytest.mark.parametrize(
+    ("name", "custom"), [("squared_error", Squared()), ("poisson", LogPoisson())]
+)
+def test_a_custom_loss_equals_the_built_in_one(name: str, custom: Any, weight: Any) -> None:
+    y = np.round(np.exp(NUMBERS / 3), 2)
+    one, other = (
+        GradientBoostingRegressor(8, loss=loss).fit(X, y, sample_weight=weight)
+        for loss in (name, custom)
+    )
+    # numpy.average divides weights by a power of two in the built-in losses only: rounding.
+    np.testing.assert_allclose(one.predict(X), other.predict(X), rtol=1e-12)
+    assert one.boosted_trees_.n_nodes == other.boosted_trees_.n_nodes
+
+
+def test_a_custom_loss_is_called_once_per_round() -> None:
+    loss = LogCosh()
+    model = GradientBoostingRegressor(7, loss=loss, subsample=0.8).fit(X, NUMBERS)
+    assert loss.calls == ["gradient", "hessian"] * 7
+    assert np.corrcoef(model.predict(X), NUMBERS)[0, 1] > 0.7
+
+
+class Wrong(Squared):
+    def __init__(self, **results: Any) -> None:
+        self.results = results
+
+    def gradient(self, y: Array, raw: Array) -> Array:
+        return np.asarray(self.results.get("gradient", super().gradient)(y, raw))
+
+    def hessian(self, y: Array, raw: Array) -> Array:
+        return np.asarray(self.results.get("hessian", super().hessian)(y, raw))
+
+    def init(self, y: Array, weight: Array | None) -> float:
+        return float(self.results.get("init", 0.0))
+
+
+WRONG: list[tuple[dict[str, Any], str]] = [
+    ({"gradient": lambda y, raw: (raw - y)[:-1]}, "gradient of the loss must return an array of"),
+    ({"gradient": lambda y, raw: raw * np.nan}, "gradient of the loss must be finite"),
+    ({"hessian": lambda y, raw: np.ones((2, len(y)))}, "hessian of the loss must return an array"),
+    ({"hessian": lambda y, raw: y * np.inf}, "hessian of the loss must be finite"),
+    ({"hessian": lambda y, raw: np.where(y > 0, 1.0, -1.0)}, "hessian of the loss must not be"),
+    ({"hessian": lambda y, raw: np.zeros_like(y)}, "some Hessian must be at least"),
+    ({"hessian": lambda y, raw: np.full_like(y, 1e-310)}, "some Hessian must be at least"),
+    ({"gradient": lambda y, raw: np.full_like(y, 1e308)}, "decrease learning_rate, or scale y"),
+    ({"init": np.nan}, "init of the loss must return a finite number"),
+]
+
+
+@pytest.mark.parametrize(("results", "message"), WRONG)
+def test_wrong_results_of_a_custom_loss(results: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        GradientBoostingRegressor(2, loss=Wrong(**results)).fit(X, NUMBERS)
+
+
+def test_objects_that_are_no_loss() -> None:
+    with pytest.raises(ValueError, match="'loss' parameter"):
+        GradientBoostingRegressor(2, loss=3).fit(X, NUMBERS)
+    with pytest.raises(ValueError, match=r"a method loss\(y, raw\)"):
+        GradientBoostingRegressor(2, loss=Squared(), trace=True).fit(X, NUMBERS)
+
+
+# Stages
+
+
+@pytest.mark.parametrize("options", [{}, {"dropout": 0.5}, {"subsample": 0.5}], ids=str)
+def test_stages_end_in_the_prediction(options: dict[str, Any]) -> None:
+    classifier = GradientBoostingClassifier(6, **options).fit(X, CLASSES)
+    for name in ("decision_function", "predict_proba", "predict"):
+        stages = list(getattr(classifier, f"staged_{name}")(X))
+        assert len(stages) == 6
+        np.testing.assert_array_equal(stages[-1], getattr(classifier, name)(X))
+    regressor = GradientBoostingRegressor(6, **options).fit(X, NUMBERS)
+    stages = list(regressor.staged_predict(X))
+    np.testing.assert_array_equal(stages[-1], regressor.predict(X))
+    if "dropout" in options:  # later rounds change the trees of earlier ones
+        return
+    for number in (1, 4):
+        short = GradientBoostingRegressor(number, **options).fit(X, NUMBERS)
+        np.testing.assert_array_equal(stages[number - 1], short.predict(X))
+
+
+@pytest.mark.parametrize("options", [{}, {"dropout": 0.5}, {"sampling": "goss"}], ids=str)
+@pytest.mark.parametrize("kind", KINDS)
+def test_training_losses_are_those_of_the_stages(kind: Any, options: dict[str, Any]) -> None:
+    """Scores of the fit are those of the prediction, also of rows outside of the sample."""
+    y = target_of(kind)
+    model = kind(6, trace=True, **options).fit(X, y)
+    stages = list(model._staged_raw_scores(X))
+    if kind is GradientBoostingClassifier:
+        values = [np.logaddexp.reduce(raw, axis=1) - raw[np.arange(len(y)), y] for raw in stages]
+    else:
+        values = [(raw[:, 0] - y) ** 2 / 2 for raw in stages]
+    expected = [value.mean() for value in values]
+    assert model.losses_["training"][-1] == pytest.approx(expected[-1], rel=1e-12)
+    if "dropout" not in options:
+        np.testing.assert_allclose(model.losses_["training"], expected, rtol=1e-12)
+
+
+def test_probabilities_sum_to_one() -> None:
+    for strategy in ("one_output_per_tree", "multi_output_tree"):
+        model = GradientBoostingClassifier(5, multi_strategy=strategy).fit(X, CLASSES)
+        proba = model.predict_proba(X)
+        np.testing.assert_allclose(proba.sum(axis=1), 1.0, rtol=1e-14)
+        np.testing.assert_array_equal(model.predict(X), proba.argmax(axis=1))
+        np.testing.assert_allclose(np.exp(model.predict_log_proba(X)), proba, rtol=1e-14)
+        assert model.score(X, CLASSES) > 0.7
+
+
+def test_trees_and_leaves() -> None:
+    model = GradientBoostingClassifier(3).fit(X, CLASSES)
+    leaf = model.apply(X)
+    assert leaf.shape == (len(X), 9)
+    assert leaf.dtype == np.int32
+    for number in range(3):
+        for k in range(3):
+            tree = model.tree(number, k)
+            own = leaf[:, 3 * number + k]
+            assert tree.is_leaf[own].all()
+            rows = np.bincount(own, minlength=len(tree.is_leaf))
+            first, end = model.boosted_trees_.tree_offsets[3 * number + k :][:2]
+            node_rows = model.boosted_trees_.node_rows[first:end]
+            np.testing.assert_array_equal(rows[tree.is_leaf], node_rows[tree.is_leaf])
+            assert node_rows[0] == len(X)
+    for wrong in ((3, 0), (-1, 0), (0, 3)):
+        with pytest.raises(ValueError, match="number must be in"):
+            model.tree(*wrong)
+
+
+def test_importances() -> None:
+    model = GradientBoostingRegressor(20).fit(X, NUMBERS)
+    trees = model.boosted_trees_
+    gains, counts = np.zeros(6), np.zeros(6)
+    for number in range(20):
+        tree = model.tree(number)
+        first, end = trees.tree_offsets[number : number + 2]
+        inner = ~tree.is_leaf
+        np.add.at(gains, tree.column[inner], trees.node_gains[first:end][inner])
+        np.add.at(counts, tree.column[inner], 1)
+    np.testing.assert_allclose(model.feature_importances_, gains / gains.sum())
+    np.testing.assert_allclose(model.importances("split"), counts / counts.sum())
+    assert model.feature_importances_.argmax() == 0
+    with pytest.raises(ValueError, match="kind must be"):
+        model.importances("cover")
+
+
+# The init predictor
+
+
+def test_init_predictors_are_added() -> None:
+    for loss, y in (("squared_error", NUMBERS), ("huber", NUMBERS), ("poisson", np.exp(NUMBERS))):
+        init = DecisionTreeRegressor(max_depth=2, random_state=0)
+        model = GradientBoostingRegressor(5, loss=loss, init=init).fit(PLAIN, y)
+        expected = init.fit(PLAIN, y).predict(PLAIN)
+        start = np.log(expected) if loss == "poisson" else expected
+        sums = model.boosted_trees_.raw_scores(model._table(PLAIN)[1])[:, 0]
+        np.testing.assert_allclose(raw_scores(model, PLAIN)[:, 0], start + sums, rtol=1e-12)
+        assert model.boosted_trees_.first_scores == [0.0]
+        fitted = np.mean((model.predict(PLAIN) - y) ** 2)
+        assert fitted < np.mean((expected - y) ** 2)
+    assert not hasattr(init, "coef_")
+    assert model.init_ is not init
+
+
+def test_boosting_of_residuals_equals_an_init_predictor() -> None:
+    init = LinearRegression().fit(PLAIN, NUMBERS)
+    one = GradientBoostingRegressor(5, init=LinearRegression()).fit(PLAIN, NUMBERS)
+    other = GradientBoostingRegressor(5, init="zero").fit(PLAIN, NUMBERS - init.predict(PLAIN))
+    np.testing.assert_allclose(
+        one.predict(PLAIN), init.predict(PLAIN) + other.predict(PLAIN), rtol=1e-9
+    )
+
+
+def test_init_of_classes() -> None:
+    for y in (CLASSES, CLASSES > 0):
+        init = LogisticRegression().fit(PLAIN, y)
+        model = GradientBoostingClassifier(1, init=init, learning_rate=1e-12).fit(PLAIN, y)
+        np.testing.assert_allclose(
+            model.predict_proba(PLAIN), init.predict_proba(PLAIN), rtol=1e-6, atol=1e-9
+        )
+    certain = GradientBoostingClassifier(3, init=DecisionTreeClassifier()).fit(PLAIN, CLASSES)
+    assert np.isfinite(certain.decision_function(PLAIN)).all()
+
+
+def test_init_zero_and_constant() -> None:
+    zero = GradientBoostingRegressor(3, init="zero").fit(X, NUMBERS + 10)
+    constant = GradientBoostingRegressor(3).fit(X, NUMBERS + 10)
+    assert zero.boosted_trees_.first_scores == [0.0]
+    assert constant.boosted_trees_.first_scores == pytest.approx([NUMBERS.mean() + 10])
+    assert zero.init_ is None
+    assert constant.init_ is None
+
+
+class NoWeights(LinearRegression):
+    def fit(self, X: Any, y: Any) -> Any:
+        return super().fit(X, y)
+
+
+def test_wrong_init_predictors() -> None:
+    weight = np.ones(len(X))
+    with pytest.raises(ValueError, match="init must accept sample_weight, got NoWeights"):
+        GradientBoostingRegressor(2, init=NoWeights()).fit(PLAIN, NUMBERS, weight)
+    with pytest.raises(ValueError, match="init must have predict_proba"):
+        GradientBoostingClassifier(2, init=LinearRegression()).fit(PLAIN, CLASSES)
+    with pytest.raises(ValueError, match="init must predict positive numbers"):
+        GradientBoostingRegressor(2, init=LinearRegression(), loss="poisson").fit(
+            PLAIN, np.exp(3 * NUMBERS)
+        )
+    with pytest.raises(ValueError, match="'init' parameter"):
+        GradientBoostingRegressor(2, init="mean").fit(PLAIN, NUMBERS)
+
+
+# Storage
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("options", [{}, {"init": "zero", "dropout": 0.2}], ids=str)
+def test_pickles_and_files_keep_every_bit(
+    kind: Any, options: dict[str, Any], tmp_path: Any
+) -> None:
+    model = kind(5, **options).fit(X, target_of(kind))
+    save(model, tmp_path / "model")
+    for copy in (pickle.loads(pickle.dumps(model)), load(tmp_path / "model")):
+        assert bits(copy) == bits(model)
+        np.testing.assert_array_equal(raw_scores(copy), raw_scores(model))
+        np.testing.assert_array_equal(copy.predict(X), model.predict(X))
+        assert copy.get_params() == model.get_params()
+    copy.set_params(warm_start=True, n_estimators=7).fit(X, target_of(kind))
+    longer = kind(7, **options).fit(X, target_of(kind))
+    np.testing.assert_allclose(raw_scores(copy), raw_scores(longer), rtol=1e-9, atol=1e-12)
