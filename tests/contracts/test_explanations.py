@@ -1,4 +1,4 @@
-"""Every learner that predicts explains a row by the same record, or says why it cannot."""
+"""Every learner that predicts explains a row by the same record, or raises a clear error."""
 
 from __future__ import annotations
 

@@ -195,23 +195,40 @@ class Explanation:
             return []
         return ["path:", *(f"  {text}" for text in self.path)]
 
+    def score_name(self, output: int) -> str:
+        """Return the name of a score: "log-odds of 'yes'"."""
+        return f"{self.score} of {self.outputs[output]!r}" if self.outputs else self.score
+
+    def largest_contributions(self, output: int, max_columns: int) -> list[tuple[str, float]]:
+        """Return what the columns add to one score, as text and number, the largest first.
+
+        Columns that add nothing are left out, and those after ``max_columns`` are summed.
+        """
+        assert self.contributions is not None
+        own = self.contributions[:, output]
+        order = np.argsort(-np.abs(own), kind="stable")
+        order = order[own[order] != 0]
+        shown, rest = order[:max_columns], order[max_columns:]
+        pairs = [
+            (f"{self.columns[j]} = {_text(self.values[j], plain=True)}", float(own[j]))
+            for j in shown.tolist()
+        ]
+        if len(rest):
+            pairs.append(
+                (f"{len(rest)} other column{'s'[: len(rest) - 1]}", float(own[rest].sum()))
+            )
+        return pairs
+
     def _contribution_lines(self) -> list[str]:
         if self.contributions is None or self.base is None or self.scores is None:
             return []
         k = self.shown_output
-        name = f"{self.score} of {self.outputs[k]!r}" if self.outputs else self.score
-        own = self.contributions[:, k]
-        order = np.argsort(-np.abs(own), kind="stable")
-        order = order[own[order] != 0]
-        pairs = [("base value", self.base[k])]
-        pairs += [
-            (f"{self.columns[j]} = {_text(self.values[j], plain=True)}", own[j])
-            for j in order[:_MAX_COLUMNS].tolist()
+        name = self.score_name(k)
+        pairs = [
+            ("base value", self.base[k]),
+            *self.largest_contributions(k, _MAX_COLUMNS),
+            (name, self.scores[k]),
         ]
-        if len(order) > _MAX_COLUMNS:
-            rest = order[_MAX_COLUMNS:]
-            pairs.append((f"{len(rest)} other columns", own[rest].sum()))
-        pairs.append((name, self.scores[k]))
         width = max(len(text) for text, _ in pairs)
         return [f"contributions to the {name}:"] + [
             f"  {text:<{width}}  {value:+.4f}" for text, value in pairs

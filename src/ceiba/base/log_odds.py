@@ -7,7 +7,7 @@ import numpy as np
 from ceiba._typing import Array
 
 TWO_OUTPUTS = "log-odds"
-SEVERAL_OUTPUTS = "log probability relative to the mean"
+SEVERAL_OUTPUTS = "relative log probability"
 
 
 def compare_outputs(base: Array, contributions: Array) -> tuple[str, Array, Array]:
@@ -36,7 +36,7 @@ def compare_outputs(base: Array, contributions: Array) -> tuple[str, Array, Arra
     >>> name, contributions.round(2).tolist()
     ('log-odds', [[1.39, -1.39]])
     """
-    # The columns say nothing about an output that is impossible without them.
+    # An output that is impossible without any column stays so, whatever its densities are.
     contributions = np.where(np.isneginf(base), 0.0, contributions)
     is_possible = np.isfinite(base + contributions.sum(axis=0))
     if not is_possible.any():

@@ -193,7 +193,7 @@ class GaussianMixtureClassifier(MixtureParameters, ScanScoreMixin, ClassifierMix
         >>> iris = datasets.load("iris")
         >>> model = GaussianMixtureClassifier(covariance_type="diag").fit(iris.table, iris.y)
         >>> print(model.explain(iris.table[:1]).score)
-        log probability relative to the mean
+        relative log probability
         """
         table = explained_row(self, X)
         row = unit_row(table, self._units)

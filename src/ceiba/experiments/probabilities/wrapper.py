@@ -59,7 +59,7 @@ class EstimatorWrapper(Parameters, MetaEstimatorMixin, BaseEstimator):
         Explanation
         """
         check_is_fitted(self)
-        model: Any = self.estimator_  # type: ignore[attr-defined]
+        model: Any = self.estimator_
         if not hasattr(model, "explain"):
             raise ValueError(
                 f"explain requires a learner of Ceiba, got estimator={type(model).__name__}."
