@@ -351,6 +351,7 @@ def test_modules_in_subfolders_are_found():
         "mixture",
         "neighbors",
         "read",
+        "shap",
         "tree",
     }
 

@@ -176,3 +176,18 @@ def test_views_of_other_models(ceiba: Run, learner: str, text: str) -> None:
     has_picture = learner in ("tan", "naive_bayes")
     ceiba("view m.ceiba -f picture", 0 if has_picture else 2)
     assert Path("m.png").exists() == has_picture
+
+
+def test_explanations(ceiba: Run, folder: Path) -> None:
+    ceiba("train naive_bayes iris -o m.ceiba -q")
+    model = library.load("m.ceiba")
+    found = model.explain(datasets.load("iris").table[60:61])
+    assert ceiba("explain m.ceiba iris --row 60").stdout.rstrip() == str(found)
+    printed = json.loads(ceiba("explain m.ceiba iris --row 60 -f json").stdout)
+    assert printed == json.loads(found.to_json())
+    ceiba("explain m.ceiba iris -f json -o row.json")
+    assert json.loads((folder / "row.json").read_text())["learner"] == "NaiveBayesClassifier"
+    ceiba("explain m.ceiba iris -f picture -o row.svg")
+    assert b"<svg" in (folder / "row.svg").read_bytes()
+    assert "--row must be in [0, 149], got 150" in ceiba("explain m.ceiba iris --row 150", 2).stderr
+    assert "must end in .png" in ceiba("explain m.ceiba iris -f picture -o row.txt", 2).stderr

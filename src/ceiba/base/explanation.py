@@ -7,14 +7,18 @@ from dataclasses import dataclass, field, fields
 from typing import Any, Self
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
 from ceiba._typing import Array
 from ceiba.data.schema import Kind
 from ceiba.data.table import Table
+from ceiba.engine.choose import check_in_memory
 
 FORMAT = "ceiba-explanation-1"
 # Columns that a printed explanation shows, with their contributions and shares of distances.
 _MAX_COLUMNS, _MAX_SHARES = 12, 6
+# The cells of a line of neighbors: row, distance, weight and target, which is aligned left.
+_TARGETS = 3
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -26,10 +30,10 @@ class Neighbors:
     rows : ndarray of int64 of shape (k,)
         Numbers of the neighbors among the training rows.
     distances : ndarray of shape (k,)
-    weights : ndarray of shape (k,) or None
+    weights : ndarray of shape (k,)
         Of the neighbors; they add up to 1, unless no neighbor has a known column in common with
-        the row. None without a target.
-    targets : ndarray of shape (k,) or None
+        the row.
+    targets : ndarray of shape (k,)
         Classes or numbers of the neighbors.
     votes : dict or None
         Share of the votes of each class; None for a regression.
@@ -41,8 +45,8 @@ class Neighbors:
 
     rows: Array
     distances: Array
-    weights: Array | None = None
-    targets: Array | None = None
+    weights: Array
+    targets: Array
     votes: dict[Any, float] | None = None
     contributions: Array | None = None
 
@@ -64,9 +68,9 @@ class Explanation:
     values : list
         The row: numbers, categories, None where missing.
     score : str
-        What the scores are, such as "probability".
+        What the scores are, such as "probability"; empty without scores.
     outputs : list
-        Class of each score; empty for a single number.
+        Class, component or cluster of each score; empty for a single number.
     scores : ndarray of shape (n_outputs,) or None
     base : ndarray of shape (n_outputs,) or None
         Score before any column is known.
@@ -79,7 +83,7 @@ class Explanation:
     responsibilities : ndarray of shape (n_components,) or None
         Probability of each component.
     distances : ndarray of shape (n_clusters,) or None
-        Distance to each center.
+        Distance to each center; of a mixture, Mahalanobis distance to each component's mean.
 
     Examples
     --------
@@ -107,6 +111,17 @@ class Explanation:
     neighbors: Neighbors | None = None
     responsibilities: Array | None = None
     distances: Array | None = None
+
+    @classmethod
+    def of(cls, learner: Any, table: Table, prediction: Any, **parts: Any) -> Self:
+        """Return the explanation of a learner's prediction for the only row of a table."""
+        return cls(
+            learner=type(learner).__name__,
+            prediction=prediction.item() if isinstance(prediction, np.generic) else prediction,
+            columns=list(table.schema.names),
+            values=row_values(table),
+            **parts,
+        )
 
     @property
     def shown_output(self) -> int:
@@ -142,13 +157,14 @@ class Explanation:
         ):  # fmt: skip
             values[name] = _array(values[name])
         if (own := values["neighbors"]) is not None:
-            arrays: dict[str, Any] = {
-                name: _array(own[name]) for name in ("distances", "weights", "contributions")
-            }
-            targets = None if own["targets"] is None else np.array(own["targets"])
-            votes = None if own["votes"] is None else {pair[0]: pair[1] for pair in own["votes"]}
-            rows = np.array(own["rows"], np.int64)
-            values["neighbors"] = Neighbors(rows=rows, targets=targets, votes=votes, **arrays)
+            values["neighbors"] = Neighbors(
+                rows=np.array(own["rows"], np.int64),
+                distances=np.array(own["distances"], np.float64),
+                weights=np.array(own["weights"], np.float64),
+                targets=np.array(own["targets"]),
+                votes=None if own["votes"] is None else {pair[0]: pair[1] for pair in own["votes"]},
+                contributions=_array(own["contributions"]),
+            )
         return cls(**values)
 
     def __str__(self) -> str:
@@ -179,23 +195,40 @@ class Explanation:
             return []
         return ["path:", *(f"  {text}" for text in self.path)]
 
+    def score_name(self, output: int) -> str:
+        """Return the name of a score: "log-odds of 'yes'"."""
+        return f"{self.score} of {self.outputs[output]!r}" if self.outputs else self.score
+
+    def largest_contributions(self, output: int, max_columns: int) -> list[tuple[str, float]]:
+        """Return what the columns add to one score, as text and number, the largest first.
+
+        Columns that add nothing are left out, and those after ``max_columns`` are summed.
+        """
+        assert self.contributions is not None
+        own = self.contributions[:, output]
+        order = np.argsort(-np.abs(own), kind="stable")
+        order = order[own[order] != 0]
+        shown, rest = order[:max_columns], order[max_columns:]
+        pairs = [
+            (f"{self.columns[j]} = {_text(self.values[j], plain=True)}", float(own[j]))
+            for j in shown.tolist()
+        ]
+        if len(rest):
+            pairs.append(
+                (f"{len(rest)} other column{'s'[: len(rest) - 1]}", float(own[rest].sum()))
+            )
+        return pairs
+
     def _contribution_lines(self) -> list[str]:
         if self.contributions is None or self.base is None or self.scores is None:
             return []
         k = self.shown_output
-        name = f"{self.score} of {self.outputs[k]!r}" if self.outputs else self.score
-        own = self.contributions[:, k]
-        order = np.argsort(-np.abs(own), kind="stable")
-        order = order[own[order] != 0]
-        pairs = [("base value", self.base[k])]
-        pairs += [
-            (f"{self.columns[j]} = {_text(self.values[j], plain=True)}", own[j])
-            for j in order[:_MAX_COLUMNS].tolist()
+        name = self.score_name(k)
+        pairs = [
+            ("base value", self.base[k]),
+            *self.largest_contributions(k, _MAX_COLUMNS),
+            (name, self.scores[k]),
         ]
-        if len(order) > _MAX_COLUMNS:
-            rest = order[_MAX_COLUMNS:]
-            pairs.append((f"{len(rest)} other columns", own[rest].sum()))
-        pairs.append((name, self.scores[k]))
         width = max(len(text) for text, _ in pairs)
         return [f"contributions to the {name}:"] + [
             f"  {text:<{width}}  {value:+.4f}" for text, value in pairs
@@ -205,19 +238,14 @@ class Explanation:
 def neighbor_lines(neighbors: Neighbors, columns: list[str]) -> list[str]:
     """Return a table of the neighbors, with the shares of up to six columns."""
     names, cells = ["row"], [[str(row)] for row in neighbors.rows]
-    left = set()
     for name, numbers, form in (
-        ("distance", neighbors.distances, "{:.4g}"),
-        ("weight", neighbors.weights, "{:.3f}"),
-        ("target", neighbors.targets, None),
+        ("distance", neighbors.distances, "{:.4g}".format),
+        ("weight", neighbors.weights, "{:.3f}".format),
+        ("target", neighbors.targets, _text),
     ):
-        if numbers is None:
-            continue
-        if form is None:
-            left.add(len(names))
         names.append(name)
         for line, value in zip(cells, numbers.tolist(), strict=True):
-            line.append(_text(value) if form is None else form.format(value))
+            line.append(form(value))
     if (shares := neighbors.contributions) is not None:
         order = np.argsort(-shares.sum(axis=0), kind="stable")
         shown, others = np.sort(order[:_MAX_SHARES]), order[_MAX_SHARES:]
@@ -229,17 +257,31 @@ def neighbor_lines(neighbors: Neighbors, columns: list[str]) -> list[str]:
     widths = [max(len(cell) for cell in column) for column in zip(*lines, strict=True)]
     return [
         "  " + "  ".join(
-            cell.ljust(width) if j in left else cell.rjust(width)
+            cell.ljust(width) if j == _TARGETS else cell.rjust(width)
             for j, (cell, width) in enumerate(zip(line, widths, strict=True))
         ).rstrip()
         for line in lines
     ]  # fmt: skip
 
 
-def row_values(table: Table) -> list[Any]:
-    """Return the only row of a table: numbers, categories, None where missing."""
+def explained_row(learner: Any, X: Any) -> Table:
+    """Return one row under the schema of a fitted learner; raise for others, and for files."""
+    check_is_fitted(learner)
+    check_in_memory("explain", X)
+    _, source = learner._open_source(X, reset=False)
+    table: Table = source.partitions[0].load().table
+    check_one_row(table)
+    return table
+
+
+def check_one_row(table: Table) -> None:
+    """Raise ValueError unless a table has one row."""
     if len(table) != 1:
         raise ValueError(f"X must be one row, got {len(table)}: pass X[i : i + 1].")
+
+
+def row_values(table: Table) -> list[Any]:
+    """Return the only row of a table: numbers, categories, None where missing."""
     values: list[Any] = []
     for j, column in enumerate(table.schema):
         cell, missing = table.column(j)[0], table.missing_mask(j)

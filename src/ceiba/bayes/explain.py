@@ -89,9 +89,8 @@ def explain_row(
     """Return the contributions of the columns for the only row of a table."""
     if len(table) != 1:
         raise ValueError(f"evidence requires one row, got {len(table)}.")
-    names, values, bias, terms = _terms(scorer, table)
-    has_rows = scorer.has_rows
-    bias = np.where(has_rows, bias, -np.inf)
+    row = RowTerms.of(scorer, table)
+    has_rows, bias, terms = scorer.has_rows, row.bias, row.terms
     scores = bias + terms.sum(axis=0)
     labels = classes.tolist()
     target = int(np.argmax(scores)) if label is None else _index(label, labels, has_rows, "label")
@@ -113,36 +112,68 @@ def explain_row(
     prior = float(bias[target] - bias[others] @ share)
     if others.sum() == 1 and against is None:
         against = labels[int(np.argmax(others))]
+    names, values = tuple(row.names), tuple(row.values)
     return Evidence(labels[target], against, names, values, found, prior, 0.0 - entropy)
 
 
-def _terms(
-    scorer: ClassScorer, table: Table
-) -> tuple[tuple[str, ...], tuple[str, ...], Array, Array]:
-    """Return names, values, log p(class), and log p(value | class, columns before) of a row."""
-    encoding, model = scorer.encoding, scorer.model
-    codes = encoding.encode(table)
-    # An average of networks has no order of its own.
-    is_network = isinstance(model, NetworkModel)
-    order = list(model.structure.features) if is_network else list(range(encoding.n_features))
-    # Row i has the first i features observed; the code after the last category is a missing value.
-    steps = np.tile((model.sizes - 1).astype(codes.dtype), (len(order) + 1, 1))
-    for i, feature in enumerate(order):
-        steps[i + 1 :, feature] = codes[0, feature]
-    joint = model.log_joint(steps)
-    terms = [np.diff(joint, axis=0)]
-    names = [encoding.names[j] for j in order]
-    values = [category_label(encoding, j, int(codes[0, j])) for j in order]
-    for densities in scorer.densities:
-        for column, single in densities.split():
-            log_densities = np.zeros((1, len(model.bias)))
-            single.add_log_densities(table, 1, log_densities)
-            terms.append(log_densities)
-            names.append(table.schema[column].name)
-            missing = table.missing_mask(column)
-            is_missing = missing is not None and bool(missing[0])
-            values.append(MISSING_STATE if is_missing else f"{table.column(column)[0]:.6g}")
-    return tuple(names), tuple(values), joint[0], np.concatenate(terms)
+@dataclass(frozen=True, eq=False)
+class RowTerms:
+    """Logarithms of the conditional probabilities whose product is p(class, row).
+
+    Parameters
+    ----------
+    names, values : list of str
+        Column of each term, and its value.
+    columns : list of int
+        Index of the column in the table.
+    bias : ndarray of shape (n_classes,)
+        log p(class).
+    terms : ndarray of shape (n_terms, n_classes)
+        log p(value | class), given the columns before; 0 where the value is missing.
+    """
+
+    names: list[str]
+    values: list[str]
+    columns: list[int]
+    bias: Array
+    terms: Array
+
+    @classmethod
+    def of(cls, scorer: ClassScorer, table: Table) -> RowTerms:
+        """Compute the terms of the only row of a table."""
+        encoding, model = scorer.encoding, scorer.model
+        codes = encoding.encode(table)
+        # An average of networks has no order of its own.
+        is_network = isinstance(model, NetworkModel)
+        order = list(model.structure.features) if is_network else list(range(encoding.n_features))
+        # Row i has the first i features observed; the code after the last category is a missing
+        # value.
+        steps = np.tile((model.sizes - 1).astype(codes.dtype), (len(order) + 1, 1))
+        for i, feature in enumerate(order):
+            steps[i + 1 :, feature] = codes[0, feature]
+        joint = model.log_joint(steps)
+        terms = [np.diff(joint, axis=0)]
+        names = [encoding.names[j] for j in order]
+        columns = encoding.columns[order].tolist()
+        values = [category_label(encoding, j, int(codes[0, j])) for j in order]
+        for densities in scorer.densities:
+            for column, single in densities.split():
+                log_densities = np.zeros((1, len(model.bias)))
+                single.add_log_densities(table, 1, log_densities)
+                terms.append(log_densities)
+                names.append(table.schema[column].name)
+                columns.append(column)
+                missing = table.missing_mask(column)
+                is_missing = missing is not None and bool(missing[0])
+                values.append(MISSING_STATE if is_missing else f"{table.column(column)[0]:.6g}")
+        bias = np.where(scorer.has_rows, joint[0], -np.inf)
+        return cls(names, values, columns, bias, np.concatenate(terms))
+
+    def by_column(self, n_columns: int) -> Array:
+        """Return the terms of all columns of the table; 0 of those that the model does not use."""
+        found = np.zeros((n_columns, self.terms.shape[1]))
+        found[self.columns] = self.terms
+        return found
 
 
 def category_label(encoding: CategoryEncoding, feature: int, code: int) -> str:

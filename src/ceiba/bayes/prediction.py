@@ -15,10 +15,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from ceiba._typing import Array
 from ceiba.base import ArrayOf, Estimator, ScanScoreMixin, fitted
+from ceiba.base.explanation import Explanation, explained_row
+from ceiba.base.log_odds import compare_outputs
 from ceiba.base.record import check_values
 from ceiba.bayes.coding import check_stored_encoding
 from ceiba.bayes.discretize import CategoryEncoding
-from ceiba.bayes.explain import Evidence, explain_row, probability_table
+from ceiba.bayes.explain import Evidence, RowTerms, explain_row, probability_table
 from ceiba.bayes.model import NetworkModel
 from ceiba.bayes.scoring import (
     ClassScorer,
@@ -147,6 +149,53 @@ class NetworkPredictor(ScanScoreMixin, ClassifierMixin, Estimator):
         engine, source = self._open_source(X, reset=False)
         rows = engine.rows(source.partitions, chunk_table)
         return explain_row(self._scorer(), rows.table(), self.classes_, label, against)
+
+    def explain(self, X: Any) -> Explanation:
+        """Explain the prediction for one row by the contribution of each column.
+
+        A column contributes log p(value | class), given the columns before it in the order of the
+        arcs (in the order of the table with ``structure='aode'``), 0 if the value is missing. Of
+        two classes, scores are log-odds; of several ones, log probabilities relative to their
+        mean, whose softmax the probabilities are. The base has the probabilities of the classes
+        alone. `evidence` compares a class with another one, or with all others together.
+
+        Parameters
+        ----------
+        X : array, frame, Table or list
+            One row.
+
+        Returns
+        -------
+        Explanation
+            Print it; ``to_json()`` has the same keys for all learners.
+
+        Examples
+        --------
+        >>> from ceiba import NaiveBayesClassifier
+        >>> rows = [{"a": "x", "b": "u"}, {"a": "x", "b": "v"}, {"a": "y", "b": "v"}]
+        >>> model = NaiveBayesClassifier().fit(rows, ["no", "yes", "yes"])
+        >>> print(model.explain(rows[:1]))
+        prediction: 'no' ('no' 0.703, 'yes' 0.297)
+        contributions to the log-odds of 'no':
+          base value        -0.4055
+          b = u             +0.9808
+          a = x             +0.2877
+          log-odds of 'no'  +0.8630
+        """
+        table = explained_row(self, X)
+        row = RowTerms.of(self._scorer(), table)
+        score, base, contributions = compare_outputs(row.bias, row.by_column(len(table.schema)))
+        return Explanation.of(
+            self,
+            table,
+            self.predict(X)[0],
+            score=score,
+            outputs=self.classes_.tolist(),
+            scores=base + contributions.sum(axis=0),
+            base=base,
+            contributions=contributions,
+            probabilities=self.predict_proba(X)[0],
+        )
 
     def _predict(self, X: Any, function: Any) -> Array:
         engine, source = self._open_source(X, reset=False)

@@ -31,6 +31,7 @@ _COMMANDS = {
     "predict": "Predict the rows of a file with a model.",
     "evaluate": "Score a model on the rows of a file.",
     "view": "Show a model as text, rules, picture or JSON.",
+    "explain": "Explain the prediction for one row.",
     "compare": "Compare learners on the same folds.",
     "sweep": "Compare values of hyper-parameters.",
     "run": "Run an experiment file.",

@@ -184,9 +184,7 @@ def _json(learner: Any) -> str:
 
 def _picture(learner: Any, path: str) -> bytes:
     """Draw a tree or a network in the format of the suffix."""
-    suffix = Path(path).suffix.lower()
-    if suffix not in _PICTURES:
-        raise ValueError(f"--output must end in {', '.join(_PICTURES)}, got {path!r}.")
+    picture_format(path)
     from ceiba import plots
 
     if hasattr(learner, "tree_"):
@@ -195,8 +193,21 @@ def _picture(learner: Any, path: str) -> bytes:
         figure = plots.network(learner)
     else:
         raise ValueError(_unavailable(learner, "picture", "trees and networks"))
+    return render(figure, path)
+
+
+def picture_format(path: str) -> str:
+    """Return the format of a picture by its suffix; raise ValueError for others."""
+    suffix = Path(path).suffix.lower()
+    if suffix not in _PICTURES:
+        raise ValueError(f"--output must end in {', '.join(_PICTURES)}, got {path!r}.")
+    return suffix[1:]
+
+
+def render(figure: Any, path: str) -> bytes:
+    """Return a figure in the format of a path."""
     file = io.BytesIO()
-    figure.savefig(file, format=suffix[1:])
+    figure.savefig(file, format=picture_format(path))
     return file.getvalue()
 
 

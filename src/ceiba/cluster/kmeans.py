@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable
 from functools import partial
+from itertools import pairwise
 from typing import Annotated, Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -26,6 +27,7 @@ from ceiba.base import (
     validate,
 )
 from ceiba.base.estimator import schema_attributes
+from ceiba.base.explanation import Explanation, explained_row
 from ceiba.base.parameters import Verbose
 from ceiba.base.record import check_values
 from ceiba.base.scaling import StoredScaling, check_scaling
@@ -40,7 +42,7 @@ from ceiba.cluster.statistics import (
 )
 from ceiba.data.encoding import Encoding
 from ceiba.data.schema import Schema
-from ceiba.data.source import Source
+from ceiba.data.source import Chunk, Source
 from ceiba.data.table import Table
 from ceiba.data.warn import warn_user
 from ceiba.engine import Engine
@@ -265,6 +267,54 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Es
         engine, source = self._open_source(X, reset=False)
         rows = engine.rows(source.partitions, ToPoints(keep_all=True, scaling=self._units))
         return engine.predict(rows, center_distances, None, self._fitted_centers, self._units)
+
+    def explain(self, X: Any) -> Explanation:
+        """Explain the cluster of one row by its squared distances to the centers, by column.
+
+        Scores are squared distances over the observed columns, the smallest of which decides, and
+        each column contributes its part. They are in the columns' own units, or in the scaled ones
+        with ``scale``.
+
+        Parameters
+        ----------
+        X : array, frame, Table or list
+            One row.
+
+        Returns
+        -------
+        Explanation
+            Its ``distances`` are those of `transform`, scaled up to all columns where values are
+            missing.
+
+        Examples
+        --------
+        >>> from ceiba import KMeans
+        >>> model = KMeans(2).fit([[1.0, 1.0], [1.0, 3.0], [8.0, 8.0], [8.0, 9.0]])
+        >>> model.explain([[2.0, 4.0]]).contributions.tolist()
+        [[1.0, 36.0], [4.0, 20.25]]
+        """
+        table = explained_row(self, X)
+        squares = self._squares_by_column(table)
+        return Explanation.of(
+            self,
+            table,
+            self.predict(X)[0],
+            score="squared distance",
+            outputs=list(range(len(self.cluster_centers_))),
+            scores=squares.sum(axis=0),
+            base=np.zeros(squares.shape[1]),
+            contributions=squares,
+            distances=self.transform(X)[0].astype(np.float64),
+        )
+
+    def _squares_by_column(self, table: Table) -> Array:
+        """Return the squared distances of one row to the centers, (n_columns, n_clusters)."""
+        point = ToPoints("float64", scaling=self._units)(Chunk(table)).X[0]
+        with np.errstate(over="ignore"):
+            squares = np.nan_to_num((point - self._fitted_centers) ** 2, nan=0.0, posinf=np.inf)
+            squares = distance_from_units(squares, self._units, 2)
+        parts = pairwise(Encoding.of(self.schema_).offsets)
+        return np.array([squares[:, first:end].sum(axis=1) for first, end in parts])
 
     def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> Array:
         """Compute the clusters of ``X`` and return the distances of its rows to every center."""

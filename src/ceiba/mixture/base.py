@@ -10,6 +10,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from ceiba._typing import Array
 from ceiba.base import ArrayOf, Estimator, fitted, seed_of
+from ceiba.base.explanation import Explanation, explained_row
+from ceiba.base.log_odds import compare_outputs
 from ceiba.base.record import check_values
 from ceiba.base.scaling import StoredScaling, check_scaling
 from ceiba.base.value_types import format_value
@@ -27,6 +29,7 @@ from ceiba.mixture.densities import (
     number_input_rows,
     posteriors,
 )
+from ceiba.mixture.explain import RowDensities, by_table_column, unit_row
 from ceiba.mixture.imputation import impute_in_units
 from ceiba.mixture.selection import information_criteria
 from ceiba.mixture.statistics import ComponentMoments, Gaussians
@@ -79,6 +82,55 @@ class FittedMixture(MixtureParameters, DensityMixin, Estimator):
         ndarray of shape (n_rows, k)
         """
         return self._predict_rows(X, posteriors)
+
+    def explain(self, X: Any) -> Explanation:
+        """Explain the component of one row by the contribution of each column.
+
+        A column contributes its log density under each component, 0 if the value is missing. With
+        full covariances it is the density given the columns before it, so that contributions
+        depend on the order of the columns; with diagonal ones they do not. Of two components,
+        scores are log-odds; of several ones, log probabilities relative to their mean, whose
+        softmax the responsibilities are.
+
+        Parameters
+        ----------
+        X : array, frame, Table or list
+            One row.
+
+        Returns
+        -------
+        Explanation
+            Its ``responsibilities`` are the posterior probabilities of the components, and its
+            ``distances`` the Mahalanobis distances to their means, over the observed columns.
+
+        Examples
+        --------
+        >>> from ceiba import GaussianMixture
+        >>> X = [[0.0, 1.0], [1.0, 0.0], [0.0, 0.0], [8.0, 9.0], [9.0, 8.0], [9.0, 9.0]]
+        >>> model = GaussianMixture(2, covariance_type="diag").fit(X)
+        >>> explanation = model.explain([[4.0, 1.0]])
+        >>> int(explanation.contributions[:, explanation.prediction].argmax())
+        1
+        """
+        table = explained_row(self, X)
+        model = self._gaussians
+        found = RowDensities.of(model, unit_row(table, self._units))
+        with np.errstate(divide="ignore"):
+            log_weights = np.log(model.weights)
+        terms = by_table_column(table, found.terms)
+        score, base, contributions = compare_outputs(log_weights, terms)
+        return Explanation.of(
+            self,
+            table,
+            self.predict(X)[0],
+            score=score,
+            outputs=list(range(len(log_weights))),
+            scores=base + contributions.sum(axis=0),
+            base=base,
+            contributions=contributions,
+            responsibilities=self.predict_proba(X)[0],
+            distances=found.distances,
+        )
 
     def score_samples(self, X: Any) -> Array:
         """Compute the log density of the observed values of each row of ``X``.

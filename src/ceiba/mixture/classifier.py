@@ -23,6 +23,8 @@ from ceiba.base import (
     reports_progress,
 )
 from ceiba.base.estimator import schema_attributes
+from ceiba.base.explanation import Explanation, explained_row
+from ceiba.base.log_odds import compare_outputs
 from ceiba.base.value_types import format_value
 from ceiba.data.source import Chunk, Source
 from ceiba.data.table import Table
@@ -35,6 +37,7 @@ from ceiba.mixture.config import EMConfig, MixtureData, MixtureParameters, group
 from ceiba.mixture.covariance import check_probabilities, covariance_form, shared_form
 from ceiba.mixture.densities import LikelihoodSums, log_densities
 from ceiba.mixture.events import FitEvents, UnstableChoiceWarning
+from ceiba.mixture.explain import by_table_column, class_terms, unit_row
 from ceiba.mixture.fitter import FitResult, fit_mixture
 from ceiba.mixture.gaussian_mixture import GaussianMixture, warn_events
 from ceiba.mixture.selection import select_n_components
@@ -165,6 +168,50 @@ class GaussianMixtureClassifier(MixtureParameters, ScanScoreMixin, ClassifierMix
         """Compute the logarithms of the class probabilities of each row of ``X``."""
         joint = self._joint_log_densities(X)
         return np.asarray(joint - logsumexp(joint, axis=1, keepdims=True))
+
+    def explain(self, X: Any) -> Explanation:
+        """Explain the class of one row by the contribution of each column.
+
+        A column contributes log p(value | class), given the columns before it, 0 if the value is
+        missing; with one component per class and diagonal covariances the columns before do not
+        matter. Of two classes, scores are log-odds; of several ones, log probabilities relative to
+        their mean, whose softmax the probabilities are.
+
+        Parameters
+        ----------
+        X : array, frame, Table or list
+            One row.
+
+        Returns
+        -------
+        Explanation
+            Print it; ``to_json()`` has the same keys for all learners.
+
+        Examples
+        --------
+        >>> from ceiba import GaussianMixtureClassifier, datasets
+        >>> iris = datasets.load("iris")
+        >>> model = GaussianMixtureClassifier(covariance_type="diag").fit(iris.table, iris.y)
+        >>> print(model.explain(iris.table[:1]).score)
+        relative log probability
+        """
+        table = explained_row(self, X)
+        row = unit_row(table, self._units)
+        terms = np.column_stack([class_terms(model, row) for model in self._models])
+        score, base, contributions = compare_outputs(
+            self._log_priors, by_table_column(table, terms)
+        )
+        return Explanation.of(
+            self,
+            table,
+            self.predict(X)[0],
+            score=score,
+            outputs=self.classes_.tolist(),
+            scores=base + contributions.sum(axis=0),
+            base=base,
+            contributions=contributions,
+            probabilities=self.predict_proba(X)[0],
+        )
 
     def score_samples(self, X: Any) -> Array:
         """Compute the log density p(x) of each row of ``X``, over all classes.

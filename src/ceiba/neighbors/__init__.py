@@ -2,7 +2,6 @@
 
 from ceiba.neighbors.classifier import KNeighborsClassifier
 from ceiba.neighbors.distance import METRICS, Distance, make_distance, make_mixed_distance
-from ceiba.neighbors.explain import Explanation
 from ceiba.neighbors.index import NeighborIndex
 from ceiba.neighbors.leave_one_out import LeaveOneOutCurve
 from ceiba.neighbors.regressor import KNeighborsRegressor
@@ -12,7 +11,6 @@ from ceiba.neighbors.unsupervised import NearestNeighbors
 __all__ = [
     "METRICS",
     "Distance",
-    "Explanation",
     "KNeighborsClassifier",
     "KNeighborsRegressor",
     "LeaveOneOutCurve",

@@ -11,12 +11,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from ceiba._typing import Array
 from ceiba.base import AtLeast, ParameterError, check_unused, fitted, parameter
+from ceiba.base.explanation import Explanation, Neighbors, explained_row
 from ceiba.data.source import Source
 from ceiba.engine import Batch, Engine
-from ceiba.engine.choose import check_in_memory
 from ceiba.engine.local import effective_threads
 from ceiba.neighbors.base import NeighborLearner
-from ceiba.neighbors.explain import Explanation, column_shares
+from ceiba.neighbors.explain import column_shares
 from ceiba.neighbors.leave_one_out import LeaveOneOutCurve, choose_n_neighbors
 from ceiba.neighbors.partitioned import PartitionedIndex
 from ceiba.neighbors.rows import NeighborRows, ToNeighborRows, to_matrix
@@ -74,7 +74,7 @@ class SupervisedNeighbors(NeighborLearner):
         return self._fit(X, y)
 
     def explain(self, X: Any, n_neighbors: int | None = None) -> Explanation:
-        """Show the neighbors of one row, what each column adds to their distance, and weights.
+        """Explain the prediction for one row by its neighbors and their votes.
 
         Parameters
         ----------
@@ -86,7 +86,9 @@ class SupervisedNeighbors(NeighborLearner):
         Returns
         -------
         Explanation
-            As text, ``print(model.explain(row))``, it shows up to six columns.
+            Its ``neighbors`` have distances, weights, targets, and the share of each column in the
+            distances; ``print`` shows up to six columns. There are no contributions to a score:
+            votes are not a sum over the columns.
 
         Examples
         --------
@@ -100,12 +102,8 @@ class SupervisedNeighbors(NeighborLearner):
             1     1.118   0.465  'yes'    20.0%  80.0%
             2       7.5   0.069  'yes'   100.0%   0.0%
         """
-        check_is_fitted(self)
-        check_in_memory("explain", X)
-        _, source = self._open_source(X, reset=False)
-        query = to_matrix(source.partitions[0].load().table)
-        if len(query) != 1:
-            raise ValueError(f"X must be one row, got {len(query)}: pass X[i : i + 1].")
+        table = explained_row(self, X)
+        query = to_matrix(table)
         k = self._k() if n_neighbors is None else n_neighbors
         check_n_neighbors(k, self.n_samples_fit_, without_itself=False)
         threads = effective_threads(self.n_jobs)
@@ -117,15 +115,22 @@ class SupervisedNeighbors(NeighborLearner):
         contributions = None
         if not isinstance(self.index_, PartitionedIndex):
             contributions = column_shares(self.index_.distance, query, self.rows_.X[rows[0]])
-        return Explanation(
-            prediction,
+        neighbors = Neighbors(
             rows[0],
             distances[0],
             weights / weights.sum() if weights.any() else weights,
             targets,
             votes,
-            self.schema_.names,
             contributions,
+        )
+        probabilities = None if votes is None else np.array(list(votes.values()))
+        return Explanation.of(
+            self,
+            table,
+            prediction,
+            outputs=[] if votes is None else list(votes),
+            probabilities=probabilities,
+            neighbors=neighbors,
         )
 
     def _summarize(

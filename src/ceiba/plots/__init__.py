@@ -18,6 +18,7 @@ from ceiba.plots.experiments.roc import roc
 from ceiba.plots.experiments.score_intervals import score_intervals
 from ceiba.plots.experiments.sweep_curve import sweep_curve
 from ceiba.plots.experiments.time_scores import time_scores
+from ceiba.plots.explanation import explanation
 from ceiba.plots.intervals import intervals
 from ceiba.plots.mixtures.choice import mixture_choice
 from ceiba.plots.mixtures.mixture import MixturePainter, covariance_forms, mixture
@@ -48,6 +49,7 @@ __all__ = [
     "clusters",
     "confusion",
     "covariance_forms",
+    "explanation",
     "importance",
     "impurity_curves",
     "intervals",

@@ -33,7 +33,8 @@ def contour_of(ax):
 @pytest.mark.parametrize("weights", ["uniform", "distance"])
 def test_neighbors_are_those_of_the_explanation(weights):
     model, row = moons(weights=weights), np.array([[0.5, 0.2]])
-    found = model.explain(row)
+    explanation = model.explain(row)
+    found = explanation.neighbors
     plane, upper, lower = plots.neighbor_votes(model, row).axes
     lines = by_gid(plane, "neighbor")
     for line, number, weight in zip(lines, found.rows, found.weights, strict=True):
@@ -42,7 +43,7 @@ def test_neighbors_are_those_of_the_explanation(weights):
     np.testing.assert_array_equal(by_gid(plane, "query")[0].get_offsets(), row)
     dots = upper.collections[-1].get_offsets()
     np.testing.assert_allclose(dots, np.column_stack([found.distances, found.weights]))
-    assert lower.get_title(loc="left") == f"Votes: {found.prediction}"
+    assert lower.get_title(loc="left") == f"Votes: {explanation.prediction}"
     labels = [label.get_text() for label in lower.get_yticklabels()]
     widths = dict.fromkeys(labels, 0.0)
     for bar in lower.patches:
@@ -62,7 +63,7 @@ def test_the_outline_is_at_the_distance_of_the_farthest_neighbor(options):
     model, row = moons(**options), [[0.5, 0.2]]
     plane = plots.neighbor_votes(model, row, columns=(1, 0)).axes[0]
     outline = contour_of(plane)[:, ::-1]
-    radius = model.explain(row).distances[-1]
+    radius = model.explain(row).neighbors.distances[-1]
     index = model.index_
     distance = type(index).of(np.array(row), index.distance).search(outline, k=1)[0][:, 0]
     np.testing.assert_allclose(distance, radius, rtol=0.02)
@@ -86,11 +87,12 @@ def test_regressions_show_the_targets():
     table, y = datasets.load("auto_mpg")
     model = KNeighborsRegressor(6, weights="distance", scale="std").fit(table, y)
     row = [{**dict.fromkeys(model.schema_.names), "weight": 3000.0, "displacement": 150.0}]
-    found = model.explain(row)
+    explanation = model.explain(row)
+    found = explanation.neighbors
     figure = plots.neighbor_votes(model, row, columns=("displacement", "weight"))
     lower = next(ax for ax in figure.axes if ax.get_xlabel() == "target")
     (line,) = by_gid(lower, "prediction")
-    assert line.get_xdata()[0] == pytest.approx(found.prediction)
+    assert line.get_xdata()[0] == pytest.approx(explanation.prediction)
     dots = lower.collections[-1].get_offsets()
     np.testing.assert_allclose(dots, np.column_stack([found.targets, found.weights]))
     assert inside(figure)

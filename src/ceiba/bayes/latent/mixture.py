@@ -20,9 +20,12 @@ from ceiba.base import (
     seed_of,
 )
 from ceiba.base.estimator import schema_attributes
+from ceiba.base.explanation import Explanation, explained_row
+from ceiba.base.log_odds import compare_outputs
 from ceiba.bayes.coding import CodedData, check_stored_encoding
 from ceiba.bayes.discretize import CategoryEncoding
 from ceiba.bayes.discretize.output import label_table
+from ceiba.bayes.explain import RowTerms
 from ceiba.bayes.joint import check_n_samples
 from ceiba.bayes.latent.choice import (
     LatentChoice,
@@ -291,6 +294,47 @@ class LatentClassMixture(LatentParameters, DensityMixin, Estimator):
         codes, labels = draw_codes(self.model_, n_rows, seed_of(self.random_state))
         return label_table(codes, self.encoding_), labels
 
+    def explain(self, X: Any) -> Explanation:
+        """Explain the component of one row by the contribution of each column.
+
+        A column contributes log p(category | component), given the columns before it in the order
+        of the arcs, 0 if the value is missing. Of two components, scores are log-odds; of several
+        ones, log probabilities relative to their mean, whose softmax the responsibilities are.
+
+        Parameters
+        ----------
+        X : array, frame, Table or list
+            One row.
+
+        Returns
+        -------
+        Explanation
+            With the posterior probabilities of the components as ``responsibilities``.
+
+        Examples
+        --------
+        >>> from ceiba import LatentClassMixture
+        >>> rows = [{"sky": "blue", "ground": "dry"}, {"sky": "gray", "ground": "wet"}] * 20
+        >>> model = LatentClassMixture(2, alpha=0.1).fit(rows)
+        >>> explanation = model.explain(rows[:1])
+        >>> explanation.score, explanation.contributions[:, 0].round(1).tolist()
+        ('log-odds', [-5.3, -5.3])
+        """
+        table = explained_row(self, X)
+        row = RowTerms.of(self._scorer(), table)
+        score, base, contributions = compare_outputs(row.bias, row.by_column(len(table.schema)))
+        return Explanation.of(
+            self,
+            table,
+            self.predict(X)[0],
+            score=score,
+            outputs=list(range(self.n_components_)),
+            scores=base + contributions.sum(axis=0),
+            base=base,
+            contributions=contributions,
+            responsibilities=self.predict_proba(X)[0],
+        )
+
     @property
     def arcs_(self) -> list[tuple[str, str]]:
         """Arcs between columns, as (parent, child)."""
@@ -310,8 +354,11 @@ class LatentClassMixture(LatentParameters, DensityMixin, Estimator):
     def _predict(self, X: Any, function: Any) -> Array:
         engine, source = self._open_source(X, reset=False)
         rows = engine.rows(source.partitions, chunk_table)
-        scorer = ClassScorer(self.encoding_, self.model_, np.ones(self.n_components_, bool))
-        return np.asarray(engine.predict(rows, function, scorer))
+        return np.asarray(engine.predict(rows, function, self._scorer()))
+
+    def _scorer(self) -> ClassScorer:
+        """Return what computes the log probabilities of rows and components."""
+        return ClassScorer(self.encoding_, self.model_, np.ones(self.n_components_, bool))
 
     def _likelihood(self, X: Any, sample_weight: Any) -> tuple[float, float]:
         """Return the log-likelihood and the weight of the rows."""

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Annotated, Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, MetaEstimatorMixin
 from sklearn.utils import get_tags, indexable
-from sklearn.utils.validation import _num_samples
+from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from ceiba._typing import Array
-from ceiba.base import Parameters, parameter, validate
+from ceiba.base import Explanation, Parameters, parameter, validate
 from ceiba.data.target import Target, Task
 from ceiba.ensemble.common.parameters import Learner
 from ceiba.experiments.running.units import align_columns, take_rows
@@ -41,6 +42,41 @@ class EstimatorWrapper(Parameters, MetaEstimatorMixin, BaseEstimator):
         """
         params = super().get_params(deep=deep)
         return {name: vars(self).get(name, value) for name, value in params.items()}
+
+    def explain(self, X: Any) -> Explanation:
+        """Explain the scores of the learner for one row.
+
+        Contributions add up to the scores of the learner, as its own ``explain`` returns them;
+        prediction and probabilities are those of this estimator.
+
+        Parameters
+        ----------
+        X : array, frame, Table or list
+            One row.
+
+        Returns
+        -------
+        Explanation
+        """
+        check_is_fitted(self)
+        model: Any = self.estimator_
+        if not hasattr(model, "explain"):
+            raise ValueError(
+                f"explain requires a learner of Ceiba, got estimator={type(model).__name__}."
+            )
+        found: Explanation = model.explain(X)
+        learner: Any = self
+        probabilities = None
+        if found.outputs:
+            classes = learner.classes_.tolist()
+            own = [classes.index(label) for label in found.outputs]
+            probabilities = learner.predict_proba(X)[0, own]
+        return replace(
+            found,
+            learner=type(self).__name__,
+            prediction=np.asarray(learner.predict(X))[0].item(),
+            probabilities=probabilities,
+        )
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from ceiba._typing import Array
+from ceiba.base import Neighbors
 from ceiba.data.table import Table
-from ceiba.neighbors import Explanation, NeighborIndex
+from ceiba.neighbors import NeighborIndex
 from ceiba.neighbors.rows import to_matrix
 from ceiba.plots import style
 from ceiba.plots.docstrings import documented
@@ -79,7 +80,8 @@ def neighbor_votes(
     """
     model = check_predictor(model)
     rows = training_matrix(model)
-    found = model.explain(row, n_neighbors)
+    explanation = model.explain(row, n_neighbors)
+    found = explanation.neighbors
     plane = _Plane.of(model, row, rows, found, columns)
     colors = _TargetColors(model)
     figure = figure or style.new_figure(9.4, 4.4)
@@ -95,9 +97,9 @@ def neighbor_votes(
         bar.set_label("target", fontsize=style.LABEL_SIZE, color=style.INK)
     _draw_weights(upper, found, colors)
     if found.votes is None:
-        _draw_targets(lower, found, colors)
+        _draw_targets(lower, found, explanation.prediction, colors)
     else:
-        _draw_votes(lower, found)
+        _draw_votes(lower, found, explanation.prediction)
     return figure
 
 
@@ -112,7 +114,7 @@ class _Plane:
     ball: tuple[Array, float] | None  # distances of a grid, and that of the farthest neighbor
 
     @classmethod
-    def of(cls, model: Any, row: Any, rows: Array, found: Explanation, columns: Any) -> _Plane:
+    def of(cls, model: Any, row: Any, rows: Array, found: Neighbors, columns: Any) -> _Plane:
         """Choose the columns, and a region that has room for the neighbors."""
         n_numeric = len(numeric_columns(model))
         if n_numeric < 2:
@@ -188,7 +190,7 @@ def _draw_rows(ax: Any, plane: _Plane, points: Array, colors: _TargetColors, dra
 
 
 def _draw_neighbors(
-    ax: Any, plane: _Plane, points: Array, found: Explanation, colors: _TargetColors
+    ax: Any, plane: _Plane, points: Array, found: Neighbors, colors: _TargetColors
 ) -> None:
     """Draw the query, a line to each neighbor by its weight, and the ball that they lie in."""
     own, largest = colors.of_rows(found.rows), found.weights.max()
@@ -236,7 +238,7 @@ def _label_plane(ax: Any, model: Any, plane: _Plane, points: Array) -> None:
             handle.set_alpha(1.0)
 
 
-def _draw_weights(ax: Any, found: Explanation, colors: _TargetColors) -> None:
+def _draw_weights(ax: Any, found: Neighbors, colors: _TargetColors) -> None:
     """Draw the weights of the neighbors against their distances."""
     known = np.isfinite(found.distances)
     own = [
@@ -252,7 +254,7 @@ def _draw_weights(ax: Any, found: Explanation, colors: _TargetColors) -> None:
         ax.set_xlim(-0.04 * end, 1.04 * end)
 
 
-def _draw_votes(ax: Any, found: Explanation) -> None:
+def _draw_votes(ax: Any, found: Neighbors, prediction: Any) -> None:
     """Draw a bar for each class, of a part for each neighbor, the nearest first."""
     assert found.votes is not None
     labels, shares = list(found.votes), list(found.votes.values())
@@ -270,7 +272,7 @@ def _draw_votes(ax: Any, found: Explanation) -> None:
             share + 0.02, line, f"{share:.2f}", va="center", fontsize=style.TICK_SIZE,
             color=style.INK,
         )  # fmt: skip
-    title = f"Votes: {style.shorten(found.prediction)}"
+    title = f"Votes: {style.shorten(prediction)}"
     style.style_axes(ax, title=title, x="share of the votes", grid="x")
     if not found.weights.any():
         style.set_note(ax, "no neighbor has a weight:\nfrequencies of the classes")
@@ -279,15 +281,15 @@ def _draw_votes(ax: Any, found: Explanation) -> None:
     ax.set_xticks(np.linspace(0, 1, 6))
 
 
-def _draw_targets(ax: Any, found: Explanation, colors: _TargetColors) -> None:
+def _draw_targets(ax: Any, found: Neighbors, prediction: float, colors: _TargetColors) -> None:
     """Draw the weights of the neighbors against their targets, and the prediction."""
     own = colors.of_rows(found.rows)
     ax.vlines(found.targets, 0, found.weights, colors=own, linewidth=2, alpha=0.6, zorder=2)
     ax.scatter(found.targets, found.weights, c=own, **_DOT)
     ax.axvline(
-        found.prediction, color=style.ACCENT, linewidth=1.4, linestyle=(0, (4, 2)), zorder=1.5,
+        prediction, color=style.ACCENT, linewidth=1.4, linestyle=(0, (4, 2)), zorder=1.5,
         gid="prediction",
     )  # fmt: skip
-    title = f"Prediction: {style.number_text(found.prediction, 4)}"
+    title = f"Prediction: {style.number_text(prediction, 4)}"
     style.style_axes(ax, title=title, x="target", y="weight", grid="y")
     ax.set_ylim(0, 1.15 * max(float(found.weights.max()), 1e-3))

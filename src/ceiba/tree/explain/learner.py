@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from ceiba._typing import Array
-from ceiba.base.explanation import Explanation, row_values
+from ceiba.base.explanation import Explanation, check_one_row
 from ceiba.data.table import Table
 from ceiba.engine.choose import check_in_memory
 from ceiba.tree.explain.conditions import branch_condition
@@ -101,18 +101,17 @@ class ExplainedTreesMixin:
         check_is_fitted(self)
         trees = self._tree_sum()
         table, threads = self._explained_table(X, "explain")
-        values = row_values(table)
+        check_one_row(table)
         found = self._shap(trees, table, threads, background)
         learner: Any = self
         classes = learner.classes_.tolist() if hasattr(self, "classes_") else []
         base, contributions = found.base, found.values[0]
         if len(classes) == 2 and len(base) == 1:
             base, contributions = _of_both_classes(base), _of_both_classes(contributions)
-        return Explanation(
-            learner=type(self).__name__,
-            prediction=np.asarray(learner.predict(X))[0].item(),
-            columns=list(table.schema.names),
-            values=values,
+        return Explanation.of(
+            self,
+            table,
+            np.asarray(learner.predict(X))[0],
             score=self._score_name,
             outputs=classes,
             scores=base + contributions.sum(axis=0),

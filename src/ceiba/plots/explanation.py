@@ -1,0 +1,284 @@
+"""Draw the explanation of a prediction: contributions, and path, neighbors or responsibilities."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from ceiba._typing import Array
+from ceiba.base import Explanation, Neighbors
+from ceiba.plots import style
+from ceiba.plots.docstrings import documented
+from ceiba.plots.models import picture_of
+
+_MAX_LABEL = 34  # characters of a column and its value
+_MAX_CONDITION = 44
+_MAX_CONDITIONS = 12  # of a path, the last ones
+_MAX_OUTPUTS = 8  # bars of classes, components or clusters
+_MAX_NEIGHBORS = 15
+_MAX_SHARES = 6  # columns of the distances of neighbors
+_LINE = 0.3  # inches of a bar
+_FRAME_LINES = 3.5  # bars that would fit between those of two panels
+_POSITIVE, _NEGATIVE = style.PALETTE[0], style.PALETTE[4]
+_OTHER = "#B8B8B8"
+
+
+@documented
+def explanation(
+    explanation: Explanation, *, output: Any = None, max_columns: int = 12, figure: Any = None
+) -> Any:
+    """Draw what a prediction comes from, as ``model.explain(row)`` returns it.
+
+    Bars lead from the base value at the top, column by column, the largest contribution first, to
+    the score of the row at the bottom. Columns that contribute nothing are left out. On the right
+    are the conditions on the path of a tree, and probabilities, responsibilities, or distances to
+    the centers. For nearest neighbors, a bar for each of them has its distance, divided by the
+    shares of the columns, and on the right are the votes.
+
+    Parameters
+    ----------
+    explanation : Explanation
+    output : object, optional
+        Class, component or cluster whose score is drawn; by default the predicted one.
+    max_columns : int
+        Maximum number of columns to draw; the contributions of the others are summed.
+    {figure}
+
+    {picture}
+
+    Examples
+    --------
+    >>> from ceiba import GradientBoostingClassifier, datasets, plots
+    >>> iris = datasets.load("iris")
+    >>> model = GradientBoostingClassifier(20).fit(iris.table, iris.y)
+    >>> picture = plots.explanation(model.explain(iris.table[:1]))
+    >>> picture.axes[0].get_title(loc="left")
+    "Prediction: 'setosa'"
+    """
+    found = _checked(explanation, max_columns)
+    panels = _panels(found)
+    if found.contributions is None and found.neighbors is not None:
+        neighbors = found.neighbors
+        if output is not None:
+            raise ValueError(
+                "output has no effect on an explanation by neighbors, which has no scores: leave "
+                "it out."
+            )
+        n_bars, draw = min(len(neighbors.rows), _MAX_NEIGHBORS), partial(_draw_neighbors, found)
+    else:
+        index = _output_index(found, output)
+        steps = found.largest_contributions(index, max_columns)
+        n_bars, draw = len(steps) + 2, partial(_draw_steps, found, index, steps)
+    n_lines = [n + _FRAME_LINES for n, _ in panels]
+    # The bars of all panels are about equally thick: the rest of the right side stays empty.
+    n_lines.append(max(n_bars + _FRAME_LINES - sum(n_lines), 0))
+    height = _LINE * max(n_bars + _FRAME_LINES, sum(n_lines))
+    figure = figure or style.new_figure(9.6 if panels else 6.4, height)
+    grid = figure.add_gridspec(
+        len(n_lines), 2, width_ratios=[1.7, 1], height_ratios=np.maximum(n_lines, 0.01)
+    )
+    draw(figure.add_subplot(grid[:, 0] if panels else grid[:, :]))
+    for row, (_, draw_panel) in enumerate(panels):
+        draw_panel(figure.add_subplot(grid[row, 1]))
+    return figure
+
+
+def _checked(explanation: Any, max_columns: int) -> Explanation:
+    if not isinstance(explanation, Explanation):
+        advice = "pass model.explain(row)" if hasattr(explanation, "explain") else ""
+        advice = advice or picture_of(explanation)
+        text = f"explanation must be an Explanation, got {type(explanation).__name__}"
+        raise TypeError(f"{text}: {advice}." if advice else f"{text}.")
+    if max_columns < 1:
+        raise ValueError(f"max_columns must be at least 1, got {max_columns}.")
+    return explanation
+
+
+def _output_index(found: Explanation, output: Any) -> int:
+    """Return the index of the score to draw, which must be finite."""
+    assert found.scores is not None
+    if output is None:
+        index = found.shown_output
+    elif output in found.outputs:
+        index = found.outputs.index(output)
+    else:
+        raise ValueError(f"output must be one of {found.outputs}, got {output!r}.")
+    if not np.isfinite(found.scores[index]):
+        raise ValueError(
+            f"output must have a finite score, got {found.scores[index]} of "
+            f"{found.outputs[index]!r}: choose another output, or print the explanation."
+        )
+    return index
+
+
+# The main panel
+
+
+def _draw_steps(found: Explanation, index: int, steps: list[tuple[str, float]], ax: Any) -> None:
+    """Draw the way from the base value to a score."""
+    assert found.base is not None
+    assert found.scores is not None
+    base, score = float(found.base[index]), float(found.scores[index])
+    changes = np.array([value for _, value in steps])
+    ends = base + np.cumsum(changes)
+    starts = ends - changes
+    colors = [_POSITIVE if change > 0 else _NEGATIVE for change in changes]
+    lines = np.arange(1, len(steps) + 1)
+    ax.barh(lines, changes, left=starts, color=colors, height=0.62, zorder=2)
+    marks = np.array([base, *ends])
+    for line, mark in enumerate(marks):  # from the end of a bar to the start of the next one
+        ax.vlines(mark, line - 0.31, line + 1.31, color=style.MUTED, linewidth=0.8, zorder=1.5)
+    ax.plot([base, score], [0, len(steps) + 1], "D", color=style.INK, markersize=5, zorder=3)
+    texts = [style.number_text(base, 4), *map(_signed, changes), style.number_text(score, 4)]
+    right = np.array([base, *np.maximum(starts, ends), score])
+    for line, (text, position) in enumerate(zip(texts, right, strict=True)):
+        ax.annotate(
+            text, (position, line), (7, 0), textcoords="offset points", va="center",
+            fontsize=style.TICK_SIZE, color=style.INK,
+        )  # fmt: skip
+    style.style_axes(
+        ax, title=_title(found), x=style.shorten(found.score_name(index), 60), grid="x"
+    )
+    names = ["base value", *(style.shorten(text, _MAX_LABEL) for text, _ in steps), "this row"]
+    style.label_bars(ax, names)
+    low, high = min(marks.min(), score), max(marks.max(), score)
+    width = high - low or 1.0
+    ax.set_xlim(low - 0.06 * width, high + 0.2 * width)
+
+
+def _draw_neighbors(found: Explanation, ax: Any) -> None:
+    """Draw the distances of the neighbors, divided by the shares of the columns."""
+    neighbors = found.neighbors
+    assert neighbors is not None
+    n = min(len(neighbors.rows), _MAX_NEIGHBORS)
+    distances = np.where(np.isfinite(neighbors.distances), neighbors.distances, 0.0)[:n]
+    left = np.zeros(n)
+    for _, parts, color in _distance_parts(found, neighbors):
+        parts = parts[:n]
+        ax.barh(np.arange(n), parts, left=left, color=color, height=0.62, zorder=2)
+        left = left + parts
+    for line in range(n):
+        text = f"{neighbors.distances[line]:.4g}, weight {neighbors.weights[line]:.3f}"
+        ax.annotate(
+            text, (left[line], line), (5, 0), textcoords="offset points", va="center",
+            fontsize=style.TICK_SIZE, color=style.INK,
+        )  # fmt: skip
+    style.style_axes(ax, title=_title(found), x="distance", grid="x")
+    if n < len(neighbors.rows):
+        style.set_note(ax, f"{n} of {len(neighbors.rows)} neighbors")
+    rows = zip(neighbors.rows.tolist(), neighbors.targets.tolist(), strict=True)
+    style.label_bars(ax, [f"row {row}: {_label(target)}" for row, target in rows][:n])
+    ax.set_xlim(0, 1.45 * (float(distances.max(initial=0.0)) or 1.0))
+
+
+def _distance_parts(found: Explanation, neighbors: Neighbors) -> list[tuple[str, Array, str]]:
+    """Return name, lengths and color of the parts of the bars of neighbors."""
+    distances = np.where(np.isfinite(neighbors.distances), neighbors.distances, 0.0)
+    if neighbors.contributions is None:
+        return [("all columns", distances, _POSITIVE)]
+    lengths = neighbors.contributions * distances[:, None]
+    order = np.argsort(-lengths.sum(axis=0), kind="stable")
+    shown, rest = np.sort(order[:_MAX_SHARES]).tolist(), order[_MAX_SHARES:]
+    parts = [
+        (style.shorten(found.columns[j], 24), lengths[:, j], style.color_of(color))
+        for color, j in enumerate(shown)
+    ]
+    if len(rest):
+        name = f"{len(rest)} other column{'s'[: len(rest) - 1]}"
+        parts.append((name, lengths[:, rest].sum(axis=1), _OTHER))
+    return parts
+
+
+# The panels on the right
+
+
+def _panels(found: Explanation) -> list[tuple[int, Callable[[Any], None]]]:
+    """Return the number of lines of each panel, and the function that draws it."""
+    panels: list[tuple[int, Callable[[Any], None]]] = []
+    if found.path:
+        panels.append((min(len(found.path), _MAX_CONDITIONS), partial(_draw_path, found.path)))
+    for title, values in (
+        ("votes" if found.neighbors is not None else "probability", found.probabilities),
+        ("responsibility", found.responsibilities),
+    ):
+        if values is not None:
+            bars = partial(_draw_outputs, found, title, values, np.argsort(-values, kind="stable"))
+            panels.append((min(len(values), _MAX_OUTPUTS), bars))
+    if found.neighbors is not None:
+        parts = _distance_parts(found, found.neighbors)
+        panels.append((len(parts), partial(_draw_key, parts)))
+    if (values := found.distances) is not None:
+        bars = partial(_draw_outputs, found, "distance", values, np.argsort(values, kind="stable"))
+        panels.append((min(len(values), _MAX_OUTPUTS), bars))
+    return panels
+
+
+def _draw_path(path: list[str], ax: Any) -> None:
+    """Write the conditions on the path of a tree, from the root."""
+    shown = path[-_MAX_CONDITIONS:]
+    style.set_title(ax, "Path")
+    if len(shown) < len(path):
+        style.set_note(ax, f"the last {len(shown)} of {len(path)} conditions")
+    ax.set_axis_off()
+    ax.set_ylim(len(shown) - 0.5, -0.5)
+    for line, condition in enumerate(shown):
+        ax.text(
+            0.0, line, style.shorten(condition, _MAX_CONDITION), va="center", color=style.INK,
+            fontsize=style.LABEL_SIZE, parse_math=False,
+        )  # fmt: skip
+
+
+def _draw_outputs(found: Explanation, title: str, values: Array, order: Array, ax: Any) -> None:
+    """Draw a bar for each class, component or cluster; that of the prediction is dark."""
+    order = order[:_MAX_OUTPUTS]
+    labels = [found.outputs[k] for k in order.tolist()]
+    colors = [style.PALETTE[0] if label == found.prediction else _OTHER for label in labels]
+    shown = values[order]
+    ax.barh(np.arange(len(order)), shown, color=colors, height=0.62, zorder=2)
+    for line, value in enumerate(shown.tolist()):
+        ax.annotate(
+            style.number_text(value, 3), (value, line), (4, 0), textcoords="offset points",
+            va="center", fontsize=style.TICK_SIZE, color=style.INK,
+        )  # fmt: skip
+    style.style_axes(ax, x=title, grid="x")
+    if len(order) < len(values):
+        style.set_note(ax, f"{len(order)} of {len(values)}")
+    style.label_bars(ax, [_label(label) for label in labels])
+    if title == "distance":
+        ax.set_xlim(0, 1.25 * (float(shown.max()) or 1.0))
+    else:
+        ax.set_xlim(0, 1.25)
+        ax.set_xticks(np.linspace(0, 1, 6))
+
+
+def _draw_key(parts: list[tuple[str, Array, str]], ax: Any) -> None:
+    """Name the colors of the parts of the distances."""
+    ax.set_axis_off()
+    style.set_title(ax, "Parts of the distances")
+    ax.set_ylim(len(parts) - 0.5, -0.5)
+    ax.set_xlim(0, 1)
+    for line, (name, _, color) in enumerate(parts):
+        ax.barh(line, 0.06, color=color, height=0.62)
+        ax.text(
+            0.1, line, name, va="center", color=style.INK, fontsize=style.LABEL_SIZE,
+            parse_math=False,
+        )  # fmt: skip
+
+
+def _title(found: Explanation) -> str:
+    value = found.prediction
+    text = style.number_text(value, 4) if isinstance(value, float) else repr(value)
+    return f"Prediction: {style.shorten(text, 40)}"
+
+
+def _label(value: Any) -> str:
+    text = style.number_text(value, 4) if isinstance(value, float) else str(value)
+    return style.shorten(text, 18)
+
+
+def _signed(value: float) -> str:
+    text = style.number_text(value, 3)
+    return text if value < 0 else f"+{text}"
