@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import bz2
+import glob
 import gzip
 import importlib
 import io
@@ -46,28 +47,31 @@ def require_arrow(feature: str) -> None:
         raise ImportError(f'{feature} requires pyarrow: pip install "ceiba[files]".') from None
 
 
-def check_local(path: str | os.PathLike[str], remedy: str) -> None:
+def check_local(path: str | os.PathLike[str], remedy: str, name: str = "path") -> None:
     """Raise ValueError for a URL, of which `Path` would merge the slashes: ``s3:/bucket``."""
     text = os.fspath(path)
     if not isinstance(text, str) or not _URL.match(text):
         return
     if text.lower().startswith("file:///"):
         remedy = f"pass {unquote(text[len('file://') :])!r}"
-    raise ValueError(f"path must be a local file, got the URL {text!r}: {remedy}.")
+    raise ValueError(f"{name} must be a local file, got the URL {text!r}: {remedy}.")
 
 
-def check_file_path(path: str | os.PathLike[str]) -> None:
-    """Refuse a path that is no file and cannot become one, before anything is written."""
-    check_local(path, "save to a local file, then copy it there")
-    name, folder = os.fspath(path), os.path.dirname(os.path.realpath(path))
+def check_file_path(path: str | os.PathLike[str], name: str = "path") -> None:
+    """Refuse a path that is no file and cannot become one, before anything is written.
+
+    ``name`` is that of the parameter in error messages.
+    """
+    check_local(path, "save to a local file, then copy it there", name)
+    text, folder = os.fspath(path), os.path.dirname(os.path.realpath(path))
     if os.path.isdir(path):
-        raise IsADirectoryError(f"path must be a file, got the folder {name!r}: add a file name.")
+        raise IsADirectoryError(f"{name} must be a file, got the folder {text!r}: add a file name.")
     # A device would be replaced by the file, not written to.
     if os.path.exists(path) and not os.path.isfile(path):
-        raise ValueError(f"path must be a regular file, got the device or pipe {name!r}.")
+        raise ValueError(f"{name} must be a regular file, got the device or pipe {text!r}.")
     if not os.path.isdir(folder):
         raise FileNotFoundError(
-            f"path must be in an existing folder, got {name!r}: make the folder {folder!r} first."
+            f"{name} must be in an existing folder, got {text!r}: make the folder {folder!r} first."
         )
 
 
@@ -75,7 +79,7 @@ def check_file_path(path: str | os.PathLike[str]) -> None:
 def open_replacement(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     """Open a new file that replaces ``path`` once it is complete; errors name ``path``."""
     target = Path(os.path.realpath(path))
-    temporary = target.with_name(f".{target.name[:_MAX_PREFIX]}.{token_hex(8)}.part")
+    temporary = target.with_name(f"{_temporary_prefix(target)}{token_hex(8)}.part")
     try:
         with open(temporary, "xb") as file:
             yield file
@@ -90,6 +94,17 @@ def open_replacement(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
+
+
+def remove_unfinished(path: str | os.PathLike[str]) -> None:
+    """Remove what killed processes left of files that were to replace ``path``."""
+    target = Path(os.path.realpath(path))
+    for temporary in target.parent.glob(f"{glob.escape(_temporary_prefix(target))}*.part"):
+        temporary.unlink(missing_ok=True)
+
+
+def _temporary_prefix(target: Path) -> str:
+    return f".{target.name[:_MAX_PREFIX]}."
 
 
 def split_suffix(path: Path) -> tuple[str, str]:

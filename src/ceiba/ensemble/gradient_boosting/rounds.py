@@ -18,6 +18,7 @@ Chen & Guestrin (2016), "XGBoost: a scalable tree boosting system", KDD. Ke et a
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -26,7 +27,7 @@ import numpy as np
 from ceiba import _native
 from ceiba._native import GrowthOrder, NodeTest
 from ceiba._typing import Array
-from ceiba.base import Iterations
+from ceiba.base import Iteration, Iterations
 from ceiba.data.table import Table
 from ceiba.ensemble.gradient_boosting.losses import Loss
 from ceiba.ensemble.gradient_boosting.model import BoostedTrees, join_parts
@@ -140,10 +141,17 @@ class Rounds:
         """Number of rounds so far, those of an earlier fit included."""
         return self._n_first + len(self.parts)
 
+    def resume(self, trees: BoostedTrees, scores: Array) -> None:
+        """Continue after the rounds of a checkpoint, those of an earlier fit included."""
+        self.previous, self._n_first = trees, trees.n_rounds
+        self.scores[:] = scores
+
     def model(self) -> BoostedTrees:
         """Return the trees so far."""
         parts = list(self.parts)
         if self.previous is not None:
+            if not parts:
+                return self.previous
             parts.insert(0, _part_of(self.previous))
         return BoostedTrees.of_parts(parts, self.first_scores, self.table.schema)
 
@@ -257,37 +265,69 @@ class Rounds:
         return len(dropped), factor * removed.T
 
 
-def run_rounds(
-    rounds: Rounds, iterations: Iterations, validation: ValidationRows | None, record: Any
-) -> tuple[int, dict[str, list[float]]]:
-    """Run the rounds until they end or the validation loss stops decreasing.
+@dataclass(eq=False)
+class LossHistory:
+    """Mean losses after each round, and which round was the best.
 
-    ``record(iteration, losses)`` is called after each round. Returns the number of the best
-    round, and the losses after each round.
+    Parameters
+    ----------
+    best : int
+        Number of rounds of the best model so far.
+    best_loss : float
+        Its validation loss.
+    since : int
+        Rounds since then.
+    losses : dict
+        Losses by name: ``"training"``, ``"validation"``.
     """
+
+    best: int
+    best_loss: float = math.inf
+    since: int = 0
+    losses: dict[str, list[float]] = field(default_factory=dict)
+
+    def add(self, name: str, loss: float) -> None:
+        """Add the loss of one more round."""
+        self.losses.setdefault(name, []).append(loss)
+
+    def last(self) -> dict[str, float]:
+        """Return the losses of the last round."""
+        return {name: values[-1] for name, values in self.losses.items()}
+
+    def compare(self, n_rounds: int, tol: float) -> None:
+        """Compare the last validation loss with the best one."""
+        loss = self.losses["validation"][-1]
+        if loss < self.best_loss - tol:
+            self.best, self.best_loss, self.since = n_rounds, loss, 0
+        else:
+            self.since += 1
+
+
+def run_rounds(
+    rounds: Rounds, iterations: Iterations, validation: ValidationRows | None,
+    history: LossHistory, after_round: Callable[[Iteration], None],
+) -> None:  # fmt: skip
+    """Run the rounds until they end or the validation loss stops decreasing."""
     parameters, loss = rounds.parameters, rounds.loss
-    losses: dict[str, list[float]] = {}
     follows = parameters.trace or bool(parameters.verbose)
-    best, best_loss = rounds.n_rounds, math.inf
-    since = 0
+    stops_early = validation is not None and parameters.early_stopping
+    patience = parameters.n_iter_no_change if stops_early else math.inf
+    if history.since >= patience:  # a finished fit that is continued from its checkpoint
+        return
     for iteration in iterations:
         rounds.add_round()
         if follows:
-            losses.setdefault("training", []).append(loss.mean(loss.y, rounds.scores, loss.weight))
+            history.add("training", loss.mean(loss.y, rounds.scores, loss.weight))
         if validation is not None:
             validation.add(rounds.last_trees(), rounds.threads)
-            losses.setdefault("validation", []).append(validation.loss(loss))
-        record(iteration, losses)
-        if validation is None or not parameters.early_stopping:
-            best = rounds.n_rounds
-            continue
-        if losses["validation"][-1] < best_loss - parameters.tol:
-            best, best_loss, since = rounds.n_rounds, losses["validation"][-1], 0
+            history.add("validation", validation.loss(loss))
+        if stops_early:
+            history.compare(rounds.n_rounds, parameters.tol)
         else:
-            since += 1
-        if since >= parameters.n_iter_no_change:
+            history.best = rounds.n_rounds
+        after_round(iteration)
+        if history.since >= patience:
             break
-    return best, losses
 
 
 def _row_numbers(mask: Array, number: int) -> Array:
