@@ -209,7 +209,7 @@ class BoostedTreeGrower {
         std::vector<NodeSearch> searches;
         for (const std::size_t node : nodes) {
             if (!is_open(node)) continue;
-            if (!histograms_.contains(node)) histograms_.put(node, count(node));
+            if (!histograms_.contains(node)) histograms_.put(node, count(node), *nodes.begin());
             searches.push_back({node, node_of(node), columns_of(node), {}, {}, -1, {}});
             if (!searches_[0].counts_by_hessian() && has_few_rows(node))
                 searches.back().counts = count_rows(node);
@@ -447,7 +447,7 @@ class BoostedTreeGrower {
         Histogram<Layout> counted = histograms_.make(Layout(outputs_));
         counted.resize(trees_.offsets_.back());
         histograms_.put(larger, histograms_.take(node));
-        histograms_.put(smaller, std::move(counted));
+        histograms_.put(smaller, std::move(counted), larger);
         return {rows_of(smaller), histograms_.at(smaller).words(), histograms_.at(larger).words()};
     }
 

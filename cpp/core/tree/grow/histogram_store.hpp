@@ -158,11 +158,17 @@ class HistogramStore {
     }
 
     void put(std::size_t node, Histogram<Layout> histogram) {
+        put(node, std::move(histogram), node);
+    }
+    // The same, but that of a sibling, which is searched together with the node, is not dropped.
+    void put(std::size_t node, Histogram<Layout> histogram, std::size_t sibling) {
         erase(node);
         bytes_ += histogram.bytes();
         stored_.emplace(node, std::move(histogram));
-        for (auto at = stored_.begin(); bytes_ > max_bytes_ && at != stored_.end();)
-            at = at->first == node ? std::next(at) : drop(at);
+        for (auto at = stored_.begin(); bytes_ > max_bytes_ && at != stored_.end();) {
+            const bool is_kept = at->first == node || at->first == sibling;
+            at = is_kept ? std::next(at) : drop(at);
+        }
     }
     Histogram<Layout> take(std::size_t node) {
         Histogram<Layout> histogram = std::move(stored_.at(node));
