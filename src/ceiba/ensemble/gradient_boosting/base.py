@@ -34,6 +34,7 @@ from ceiba.engine import Engine, choose_engine
 from ceiba.engine.choose import check_in_memory
 from ceiba.ensemble.common.base import warn_constant
 from ceiba.ensemble.common.sampling import check_warm_start
+from ceiba.ensemble.gradient_boosting.arithmetic import SplitArithmetic, split_arithmetic
 from ceiba.ensemble.gradient_boosting.checkpoint import (
     FitState,
     data_digests,
@@ -446,6 +447,59 @@ class BaseGradientBoosting(BoostingParameters, ExplainedTreesMixin, Estimator):
             )
         return trees.tree(number * trees.n_outputs + output)
 
+    def split_arithmetic(self, number: int, output: int = 0, *, node: int = 0) -> SplitArithmetic:
+        """Write out the arithmetic of a split: gradient sums, scores, gain and leaf values.
+
+        Requires ``trace=True``. The sums are those from which the split was chosen, quantized to
+        ``gradient_bits``; leaf values have exact sums.
+
+        Parameters
+        ----------
+        number, output : int
+            Round and raw score, as in `tree`.
+        node : int
+            Node of that tree; not a leaf.
+
+        Returns
+        -------
+        SplitArithmetic
+            Prints the arithmetic line by line.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from ceiba import GradientBoostingRegressor
+        >>> X, y = np.arange(6.0)[:, None], np.array([1.0, 1.0, 2.0, 5.0, 6.0, 6.0])
+        >>> model = GradientBoostingRegressor(
+        ...     1, max_leaf_nodes=2, min_samples_leaf=1, trace=True
+        ... ).fit(X, y)
+        >>> model.split_arithmetic(0)
+        round 0, output 0, node 0: left if x0 <= 2.5 or missing, right if x0 > 2.5
+        score = G^2 / (H + 1)
+        node: 6 rows, G = 0, H = 6, score = 0
+        left: 3 rows, G = 6.5, H = 3, score = 10.5625
+        right: 3 rows, G = -6.5, H = 3, score = 10.5625
+        gain = 10.5625 + 10.5625 - 0 = 21.125
+        left: leaf 1, G = 6.5, H = 3, step = -1.625, value = 0.1 * -1.625 = -0.1625
+        right: leaf 2, G = -6.5, H = 3, step = 1.625, value = 0.1 * 1.625 = 0.1625
+        """
+        tree = self.tree(number, output)
+        frames = [frame for frame in getattr(self, "trace_", []) if frame["round"] == number]
+        if not frames:
+            raise ValueError(
+                f"split_arithmetic requires the trace of round {number}: fit with trace=True, and "
+                "choose a round that trace_ has not left out."
+            )
+        if not 0 <= node < tree.n_nodes or tree.is_leaf[node]:
+            raise ValueError(
+                f"node must be one of the split nodes {format_value(tree.inner_nodes.tolist())}, "
+                f"got {node}."
+            )
+        trees = self.boosted_trees_
+        first = trees.tree_offsets[number * trees.n_outputs + output]
+        gain = float(trees.node_gains[first + node])
+        return split_arithmetic(frames[0], tree, gain, self, output, node)
+
     @property
     def feature_importances_(self) -> Array:
         """Total gain of the splits of each column, relative to all."""
@@ -480,6 +534,7 @@ class BaseGradientBoosting(BoostingParameters, ExplainedTreesMixin, Estimator):
             "gradient": rounds.gradient.copy,
             "n_leaves": int((view.kind == NodeTest.LEAF).sum()),
             "gain": float(part["node_gains"].sum()),
+            **rounds.split_values,
         }
 
     def _check_state(self) -> None:

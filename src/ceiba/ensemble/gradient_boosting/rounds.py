@@ -135,6 +135,7 @@ class Rounds:
         self._hessian = None if self.loss.constant_hessian else np.empty_like(self.scores)
         self._n_first = 0 if self.previous is None else self.previous.n_rounds
         self._native_rows: _native.ForestRows | None = None
+        self.split_values: dict[str, Any] = {}  # of the last round, with trace
 
     @property
     def n_rounds(self) -> int:
@@ -170,7 +171,7 @@ class Rounds:
         seeds = _native.tree_seeds(
             self.seed, np.arange(number * n_groups, (number + 1) * n_groups, dtype=np.uint64)
         )
-        parts = []
+        parts, own = [], []
         for group, seed in zip(groups, seeds.tolist(), strict=True):
             g = gradient[group]
             h = None if hessian is None else hessian[group]
@@ -179,12 +180,19 @@ class Rounds:
                 g, h if newton else None, row_weight,
                 rows=rows, columns=self._drawn_columns(seed), seed=seed,
             )  # fmt: skip
-            values = new_rate * self._leaf_values(group, g, h, row_weight)
+            steps = self._leaf_values(group, g, h, row_weight)
+            values = new_rate * steps
             self._trees.add_values(values, self.scores[group])
             parts.append(self._trees.pack(self._code_values, values))
+            if self.parameters.trace:
+                own.append(self._split_values(parts[-1], g, h, row_weight, steps))
         self.parts.append(parts[0] if n_groups == 1 else join_parts(parts))
         if dropped:
             self.scores += weight
+        if own:
+            self.split_values = {
+                "round": number, "rate": new_rate, "unit": self.loss.unit, **_join_values(own)
+            }  # fmt: skip
 
     def last_trees(self) -> BoostedTrees:
         """Return the trees of the last round."""
@@ -200,6 +208,25 @@ class Rounds:
             return np.asarray(values) * self.loss.unit
         values = self.loss.line_search(self._trees, self.scores[group], gradient, hessian)
         return np.ascontiguousarray(values)
+
+    def _split_values(
+        self, part: dict[str, Any], gradient: Array, hessian: Array | None, weight: Array | None,
+        steps: Array,
+    ) -> dict[str, Array]:  # fmt: skip
+        """Return what the trace keeps of the tree grown last, from which splits are written out."""
+        sums = self._trees.node_sums()
+        is_leaf = NodeView(part["nodes"]).kind[: len(sums)] == NodeTest.LEAF
+        leaf_sums = np.full((len(sums), steps.shape[1], 2), np.nan)
+        # Other line searches than Newton steps have no sums.
+        is_newton = self.parameters.method == "newton" or not self.loss.searches_lines
+        if is_newton and self.loss.leaf_quantile is None:
+            leaf_sums[is_leaf] = self._trees.leaf_sums(gradient, hessian, weight)
+        leaf_steps = np.full((len(sums), steps.shape[1]), np.nan)
+        leaf_steps[is_leaf] = steps
+        values = {"node_sums": sums, "leaf_sums": leaf_sums, "leaf_steps": leaf_steps}
+        if self.parameters.monotonic_cst is not None:
+            values["node_bounds"] = self._trees.node_bounds()
+        return values
 
     def _drawn_columns(self, seed: int) -> Array | None:
         n_columns, drawn = len(self.table.schema), self.parameters.tree_features
@@ -337,6 +364,13 @@ def _row_numbers(mask: Array, number: int) -> Array:
             f"no row was drawn in round {number + 1}: increase subsample, top_rate or other_rate."
         )
     return rows
+
+
+def _join_values(trees: list[dict[str, Array]]) -> dict[str, Any]:
+    """Join the values of the trees of a round, and add the index of each tree's first node."""
+    ends = np.cumsum([0, *(len(values["node_sums"]) for values in trees)])
+    joined = {name: np.concatenate([values[name] for values in trees]) for name in trees[0]}
+    return {"first_nodes": ends[:-1], "node_bounds": None, **joined}
 
 
 def _part_of(trees: BoostedTrees) -> dict[str, Any]:
