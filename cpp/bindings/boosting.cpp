@@ -82,6 +82,24 @@ class BoostedTrees {
         return owned(std::move(sums), {n, gradients.outputs, 2});
     }
 
+    nb::ndarray<nb::numpy, double> node_sums() {
+        std::vector<double> sums;
+        std::size_t n_nodes = 1;
+        with_grown([&](auto& trees) {
+            sums = trees.node_sums();
+            n_nodes = trees.builder().nodes.size();
+        });
+        const std::size_t outputs = sums.size() / (2 * n_nodes);
+        return owned(std::move(sums), {n_nodes, outputs, 2});
+    }
+
+    nb::ndarray<nb::numpy, double> node_bounds() {
+        std::vector<double> bounds;
+        with_grown([&](auto& trees) { bounds = trees.node_bounds(); });
+        const std::size_t n_nodes = bounds.size() / 2;
+        return owned(std::move(bounds), {n_nodes, 2});
+    }
+
     nb::ndarray<nb::numpy, double> leaf_quantiles(Array1<const double> residual,
                                                   Maybe1<const double> weight, double probability) {
         require(residual.shape(0) == n_rows_, "residual must have one entry per row.");
@@ -295,6 +313,10 @@ void bind_boosting(nb::module_& module) {
         .def("leaf_sums", &BoostedTrees::leaf_sums, "gradient"_a.noconvert(),
              "hessian"_a.noconvert() = nb::none(), "weight"_a.noconvert() = nb::none(),
              "Return the sums over the rows of each leaf, of shape (n_leaves, n_outputs, 2).")
+        .def("node_sums", &BoostedTrees::node_sums,
+             "Return the sums from which splits were scored, of shape (n_nodes, n_outputs, 2).")
+        .def("node_bounds", &BoostedTrees::node_bounds,
+             "Return the bounds of the values of each node, of shape (n_nodes, 2).")
         .def("leaf_quantiles", &BoostedTrees::leaf_quantiles, "residual"_a.noconvert(),
              "weight"_a.noconvert(), "probability"_a,
              "Return the weighted quantile of the residuals of each leaf's rows.")

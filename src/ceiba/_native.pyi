@@ -1118,6 +1118,14 @@ class BoostedTrees:
         Return the sums over the rows of each leaf, of shape (n_leaves, n_outputs, 2).
         """
 
+    def node_sums(self) -> NDArray[numpy.float64]:
+        """
+        Return the sums from which splits were scored, of shape (n_nodes, n_outputs, 2).
+        """
+
+    def node_bounds(self) -> NDArray[numpy.float64]:
+        """Return the bounds of the values of each node, of shape (n_nodes, 2)."""
+
     def leaf_quantiles(self, residual: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, probability: float) -> NDArray[numpy.float64]:
         """Return the weighted quantile of the residuals of each leaf's rows."""
 

@@ -16,8 +16,9 @@ from sklearn.exceptions import NotFittedError
 from sklearn.tree import DecisionTreeClassifier
 
 from ceiba import ESTIMATORS
+from ceiba.base import archive
 from ceiba.data.schema import Column, Kind, Schema
-from ceiba.export import ModelFileError, archive, load, model_file, save
+from ceiba.export import ModelFileError, load, model_file, save
 from tests.export.toy_model import PLAIN, Child, Toy, again, rich_toy
 
 pytestmark = pytest.mark.usefixtures("toys")

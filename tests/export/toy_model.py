@@ -14,9 +14,9 @@ from numpy.random import RandomState
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 
-from ceiba.base import AtLeast, Parameters, Trace, parameter
+from ceiba.base import AtLeast, Parameters, Trace, archive, parameter
 from ceiba.data.schema import Column, Kind, Schema
-from ceiba.export import archive, load, model_file, save
+from ceiba.export import load, model_file, save
 
 
 class Toy(Parameters, BaseEstimator):

@@ -124,6 +124,7 @@ class BoostedTreeGrower {
             evaluate({child, child + 1}, count_branches(node));
         });
         collect_leaves();
+        keep_sums();
     }
 
   private:
@@ -538,6 +539,19 @@ class BoostedTreeGrower {
                 builder_.nodes[node].reason = Reason::kLeaves;
             trees_.leaves_.push_back(
                 {std::int32_t(node), begin_of(node), end_of(node), states_[node].bounds});
+        }
+    }
+
+    void keep_sums() {
+        trees_.node_sums_.clear();
+        trees_.node_bounds_.clear();
+        for (const State& state : states_) {
+            for (const GradientSum& sum : state.sums) {
+                trees_.node_sums_.push_back(double(sum.gradient) * scale_.gradient_unit);
+                trees_.node_sums_.push_back(double(sum.hessian) * scale_.hessian_unit);
+            }
+            trees_.node_bounds_.push_back(state.bounds.lower);
+            trees_.node_bounds_.push_back(state.bounds.upper);
         }
     }
 

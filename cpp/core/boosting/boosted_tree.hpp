@@ -51,6 +51,10 @@ class BoostedTrees {
     std::size_t n_rows() const { return columns_.rows; }
     int threads() const { return threads_; }
     const BoostingConfig& config() const { return config_; }
+    // Sums of the quantized gradients and Hessians of every node, (node, output, 2), from which the
+    // splits were scored; and the bounds of every node, (node, 2).
+    const std::vector<double>& node_sums() const { return node_sums_; }
+    const std::vector<double>& node_bounds() const { return node_bounds_; }
     // Sums of real gradients and Hessians over the rows of every leaf, exact in fixed point.
     // `as_grown`: the gradients are those that the tree was grown from, whose sizes are known.
     std::vector<RealSums> leaf_sums(const Gradients& gradients, bool as_grown) const;
@@ -74,6 +78,7 @@ class BoostedTrees {
     std::vector<std::size_t> offsets_;  // first cell of each column in a histogram, and the end
     std::unique_ptr<tree::TreeBuilder> builder_;
     std::vector<BoostedLeaf> leaves_;
+    std::vector<double> node_sums_, node_bounds_;
     std::vector<std::uint32_t> rows_, spare_rows_;
     std::vector<PackedGradients::Word> packed_values_;
     std::vector<WideGradients::Word> wide_values_;

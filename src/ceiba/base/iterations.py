@@ -102,6 +102,12 @@ class Iterations:
             monitor.begin_iteration()
         return Iteration(self, self.count)
 
+    def resume(self, count: int, trace: Trace | None) -> None:
+        """Continue a run of which ``count`` iterations were made, with their trace."""
+        self.count, self.trace = count, trace
+        if self._monitor is not None:
+            self._monitor.resume(count)
+
     def record(self, **values: Any) -> None:
         """Record ``values`` of this iteration, 0 before the loop: see `Iteration.record`."""
         if self.trace is not None:

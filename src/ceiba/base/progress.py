@@ -181,6 +181,10 @@ class FitMonitor:
         self._description = f"{type(self.estimator).__name__}: {run}"
         self._max_iter, self._number = max_iter, 0
 
+    def resume(self, count: int) -> None:
+        """Continue after ``count`` iterations of the run."""
+        self._number = count
+
     def begin_iteration(self) -> None:
         """Start an iteration."""
         self._number += 1

@@ -11,13 +11,13 @@ from typing import Any, get_args
 import click
 
 from ceiba.cli.output import Output, check_output, print_table
+from ceiba.data.io.files import check_file_path
 from ceiba.experiments import Comparison, Summary, Sweep, get_score, summarize
 from ceiba.experiments.description.file import Calibrate
 from ceiba.experiments.protocols import parse_protocol
 from ceiba.experiments.results.differences import TestMethod, check_test
 from ceiba.experiments.results.scores import default_score
 from ceiba.experiments.results.summary import IntervalMethod, allowed_intervals
-from ceiba.export.model_file import check_file_path
 
 #: Exit code if a learner failed on some folds.
 FAILED_FOLDS = 1

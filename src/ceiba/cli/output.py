@@ -158,7 +158,7 @@ def check_output(path: str | None, *inputs: str) -> None:
 
 def write_file(path: str, content: bytes | str) -> None:
     """Replace a file at once: a failure leaves the old one, and nothing half-written."""
-    from ceiba.export.model_file import check_file_path, open_replacement
+    from ceiba.data.io.files import check_file_path, open_replacement
 
     check_file_path(path)
     with open_replacement(path) as file:

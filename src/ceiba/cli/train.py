@@ -87,8 +87,8 @@ def train() -> None:
 @click.pass_context
 def _train(context: click.Context, /, **options: Any) -> None:
     """Fit, write, and print a summary."""
+    from ceiba.data.io.files import check_file_path
     from ceiba.export import save
-    from ceiba.export.model_file import check_file_path
 
     output: Output = context.obj
     name, path = str(context.info_name), options["path"]

@@ -11,28 +11,22 @@ from __future__ import annotations
 import json
 import os
 import stat
-from collections.abc import Iterator
-from contextlib import contextmanager
 from inspect import getattr_static
-from pathlib import Path
-from secrets import token_hex
-from typing import Any, BinaryIO
+from typing import Any
 
 from sklearn.utils.validation import check_is_fitted
 
 import ceiba
 from ceiba.base import validate
+from ceiba.base.archive import MAX_TEXT_BYTES, Archive, DefectError, write
 from ceiba.base.value_types import format_value
-from ceiba.data.io.files import check_local
-from ceiba.export.archive import MAX_TEXT_BYTES, Archive, DefectError, write
-from ceiba.export.values import Decoder, Encoder
+from ceiba.base.values import Decoder, Encoder
+from ceiba.data.io.files import check_file_path, check_local, open_replacement
 
 VERSION = 2
 
 _FORMAT = "ceiba model"
 _TEXT = "model.json"
-# Characters of the file's name in the temporary name, so that a long one remains valid.
-_MAX_PREFIX = 40
 
 
 class ModelFileError(ValueError):
@@ -162,44 +156,8 @@ def _is_state(cls: Any, name: str) -> bool:
     return name in getattr(cls, "_state_names", ()) or (is_public and name.endswith("_"))
 
 
-def check_file_path(path: str | os.PathLike[str]) -> None:
-    """Refuse a path that is no file and cannot become one, before anything is written."""
-    check_local(path, "save to a local file, then copy it there")
-    name, folder = os.fspath(path), os.path.dirname(os.path.realpath(path))
-    if os.path.isdir(path):
-        raise IsADirectoryError(f"path must be a file, got the folder {name!r}: add a file name.")
-    # A device would be replaced by the file, not written to.
-    if os.path.exists(path) and not os.path.isfile(path):
-        raise ValueError(f"path must be a regular file, got the device or pipe {name!r}.")
-    if not os.path.isdir(folder):
-        raise FileNotFoundError(
-            f"path must be in an existing folder, got {name!r}: make the folder {folder!r} first."
-        )
-
-
-@contextmanager
-def open_replacement(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
-    """Open a new file that replaces ``path`` once it is complete; errors name ``path``."""
-    target = Path(os.path.realpath(path))
-    temporary = target.with_name(f".{target.name[:_MAX_PREFIX]}.{token_hex(8)}.part")
-    try:
-        with open(temporary, "xb") as file:
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, target)
-    except OSError as error:
-        temporary.unlink(missing_ok=True)
-        if error.errno is None:
-            raise
-        raise type(error)(error.errno, error.strerror, os.fspath(path)) from None
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
-
-
 def _read_model(archive: Archive, mmap: bool) -> Any:
-    record = _parse(archive.text(_TEXT))
+    record = archive.json(_TEXT)
     if record.get("format") != _FORMAT:
         reason = f"not a Ceiba model file: format must be {_FORMAT!r}"
         raise DefectError(_TEXT, reason, record.get("format"))
@@ -227,31 +185,6 @@ def _read_model(archive: Archive, mmap: bool) -> Any:
     if not record["model"]["state"]:
         raise DefectError("model", "there is no fitted state")
     return model
-
-
-def _parse(text: str) -> dict[str, Any]:
-    try:
-        record = json.loads(
-            text, object_pairs_hook=_reject_duplicates, parse_constant=_reject_constant
-        )
-    except RecursionError as error:
-        raise DefectError(_TEXT, "nested too deeply") from error
-    except ValueError as error:
-        raise DefectError(_TEXT, f"invalid JSON: {error}") from error
-    if not isinstance(record, dict):
-        raise DefectError(_TEXT, "not a Ceiba model file: must be a dictionary", record)
-    return record
-
-
-def _reject_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    result = dict(pairs)
-    if len(result) != len(pairs):
-        raise ValueError(f"duplicate key among {format_value([key for key, _ in pairs])}")
-    return result
-
-
-def _reject_constant(name: str) -> Any:
-    raise ValueError(f"{name} is not valid JSON")
 
 
 def _decode_model(decoder: Decoder, record: Any, where: str) -> Any:

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import ceiba
-from ceiba.export.model_file import check_file_path, open_replacement
+from ceiba.data.io.files import check_file_path, open_replacement
 from ceiba.report.pictures import picture_html
 from ceiba.report.style import CSS, SCRIPT
 

@@ -21,8 +21,9 @@ from sklearn.preprocessing import StandardScaler
 import ceiba
 from ceiba import DecisionTreeClassifier, DecisionTreeRegressor
 from ceiba._typing import Array
+from ceiba.base import archive
 from ceiba.data.table import Table
-from ceiba.export import ModelFileError, archive
+from ceiba.export import ModelFileError
 from ceiba.tree import Tree
 
 pd = pytest.importorskip("pandas")

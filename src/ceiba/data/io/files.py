@@ -1,8 +1,9 @@
-"""Files as bytes: suffixes, decompression, UTF-8, detection of changes."""
+"""Files as bytes: suffixes, decompression, UTF-8, detection of changes, replacement."""
 
 from __future__ import annotations
 
 import bz2
+import glob
 import gzip
 import importlib
 import io
@@ -11,10 +12,12 @@ import os
 import re
 import zipfile
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from secrets import token_hex
+from typing import Any, BinaryIO
 from urllib.parse import unquote
 
 from ceiba.data.io.errors import ReadError
@@ -30,6 +33,8 @@ _STANDARD: dict[str, Callable[[Any], Any]] = {
     ".xz": lzma.LZMAFile,
 }
 _COMPRESSIONS = (*_STANDARD, ".zip", ".zst")
+# Characters of a file's name in its temporary name, so that a long one remains valid.
+_MAX_PREFIX = 40
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
 _DAMAGE = (OSError, EOFError, zlib.error, lzma.LZMAError, zipfile.BadZipFile, ValueError)
 
@@ -42,14 +47,64 @@ def require_arrow(feature: str) -> None:
         raise ImportError(f'{feature} requires pyarrow: pip install "ceiba[files]".') from None
 
 
-def check_local(path: str | os.PathLike[str], remedy: str) -> None:
+def check_local(path: str | os.PathLike[str], remedy: str, name: str = "path") -> None:
     """Raise ValueError for a URL, of which `Path` would merge the slashes: ``s3:/bucket``."""
     text = os.fspath(path)
     if not isinstance(text, str) or not _URL.match(text):
         return
     if text.lower().startswith("file:///"):
         remedy = f"pass {unquote(text[len('file://') :])!r}"
-    raise ValueError(f"path must be a local file, got the URL {text!r}: {remedy}.")
+    raise ValueError(f"{name} must be a local file, got the URL {text!r}: {remedy}.")
+
+
+def check_file_path(path: str | os.PathLike[str], name: str = "path") -> None:
+    """Refuse a path that is no file and cannot become one, before anything is written.
+
+    ``name`` is that of the parameter in error messages.
+    """
+    check_local(path, "save to a local file, then copy it there", name)
+    text, folder = os.fspath(path), os.path.dirname(os.path.realpath(path))
+    if os.path.isdir(path):
+        raise IsADirectoryError(f"{name} must be a file, got the folder {text!r}: add a file name.")
+    # A device would be replaced by the file, not written to.
+    if os.path.exists(path) and not os.path.isfile(path):
+        raise ValueError(f"{name} must be a regular file, got the device or pipe {text!r}.")
+    if not os.path.isdir(folder):
+        raise FileNotFoundError(
+            f"{name} must be in an existing folder, got {text!r}: make the folder {folder!r} first."
+        )
+
+
+@contextmanager
+def open_replacement(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
+    """Open a new file that replaces ``path`` once it is complete; errors name ``path``."""
+    target = Path(os.path.realpath(path))
+    temporary = target.with_name(f"{_temporary_prefix(target)}{token_hex(8)}.part")
+    try:
+        with open(temporary, "xb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(temporary, target)
+    except OSError as error:
+        temporary.unlink(missing_ok=True)
+        if error.errno is None:
+            raise
+        raise type(error)(error.errno, error.strerror, os.fspath(path)) from None
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+
+
+def remove_unfinished(path: str | os.PathLike[str]) -> None:
+    """Remove what killed processes left of files that were to replace ``path``."""
+    target = Path(os.path.realpath(path))
+    for temporary in target.parent.glob(f"{glob.escape(_temporary_prefix(target))}*.part"):
+        temporary.unlink(missing_ok=True)
+
+
+def _temporary_prefix(target: Path) -> str:
+    return f".{target.name[:_MAX_PREFIX]}."
 
 
 def split_suffix(path: Path) -> tuple[str, str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
@@ -33,10 +34,21 @@ from ceiba.engine import Engine, choose_engine
 from ceiba.engine.choose import check_in_memory
 from ceiba.ensemble.common.base import warn_constant
 from ceiba.ensemble.common.sampling import check_warm_start
+from ceiba.ensemble.gradient_boosting.arithmetic import SplitArithmetic, split_arithmetic
+from ceiba.ensemble.gradient_boosting.checkpoint import (
+    FitState,
+    data_digests,
+    open_checkpoint,
+)
 from ceiba.ensemble.gradient_boosting.losses import Loss
 from ceiba.ensemble.gradient_boosting.model import BoostedTrees
 from ceiba.ensemble.gradient_boosting.parameters import BoostingParameters
-from ceiba.ensemble.gradient_boosting.rounds import Rounds, ValidationRows, run_rounds
+from ceiba.ensemble.gradient_boosting.rounds import (
+    LossHistory,
+    Rounds,
+    ValidationRows,
+    run_rounds,
+)
 from ceiba.stats import LabeledRows, TargetSummary, ToLabeledRows
 from ceiba.tree.explain.learner import ExplainedTreesMixin
 from ceiba.tree.explain.shap import TreeSum
@@ -88,6 +100,8 @@ class BaseGradientBoosting(BoostingParameters, ExplainedTreesMixin, Estimator):
         X_val: Any = None,
         y_val: Any = None,
         sample_weight_val: Any = None,
+        checkpoint: str | os.PathLike[str] | None = None,
+        checkpoint_seconds: float | None = None,
     ) -> Self:
         """Add a tree for each raw score in every round; with ``warm_start`` to existing ones.
 
@@ -102,6 +116,14 @@ class BaseGradientBoosting(BoostingParameters, ExplainedTreesMixin, Estimator):
         X_val, y_val, sample_weight_val : optional
             Validation rows, as X, y and sample_weight: the loss on them is recorded in
             ``losses_``, and ``early_stopping`` uses them in place of a part of X.
+        checkpoint : str or path-like, optional
+            File for the state of the fit. If it exists, the fit continues from it, and ends with
+            the same bits as one that was not interrupted. Data, parameters (except
+            ``n_estimators`` and ``n_jobs``) and the version of Ceiba must be the same; a custom
+            loss must not keep a state of its own. The file is replaced atomically, also at the end
+            of the fit, and kept: remove it once the model is saved. One fit at a time may use it.
+        checkpoint_seconds : float, optional
+            Minimum time between two writes, by default 60; 0 writes after each round.
 
         Returns
         -------
@@ -109,7 +131,10 @@ class BaseGradientBoosting(BoostingParameters, ExplainedTreesMixin, Estimator):
         """
         validate(self)
         self._check_parameters()
+        file = open_checkpoint(checkpoint, checkpoint_seconds)
         seed = seed_of(self.random_state)
+        if file is not None:
+            seed = file.seed(self.random_state, seed)
         check_in_memory(type(self).__name__, X, y, sample_weight, X_val)
         if X_val is not None:
             check_unused(self, ["validation_fraction"], "X_val")
@@ -154,15 +179,26 @@ class BaseGradientBoosting(BoostingParameters, ExplainedTreesMixin, Estimator):
             self, self.n_estimators - rounds.n_rounds, trace=self.trace, name="round"
         )
 
-        def record(iteration: Iteration, losses: dict[str, list[float]]) -> None:
-            numbers = {name: values[-1] for name, values in losses.items()}
-            iteration.record(**numbers, **self._trace_values(rounds))
+        history = LossHistory(best=rounds.n_rounds)
+        if file is not None:
+            file.connect(
+                self,
+                FitState(rounds, validation, history, iterations),
+                data_digests(rounds, validation, attributes.get("classes_"), init is not None),
+            )
+
+        def after_round(iteration: Iteration) -> None:
+            iteration.record(**history.last(), **self._trace_values(rounds))
             iteration.report_attributes(
                 lambda: {**attributes, "boosted_trees_": rounds.model(), "init_": init}
             )
+            if file is not None:
+                file.after_round()
 
-        best, losses = run_rounds(rounds, iterations, validation, record)
-        trees = rounds.model() if previous is None or rounds.parts else previous
+        run_rounds(rounds, iterations, validation, history, after_round)
+        if file is not None:
+            file.write()
+        trees, best = rounds.model(), history.best
         if best < trees.n_rounds:
             trees = trees.first_rounds(max(best, 1))
         if trees.n_nodes == trees.n_trees and np.ptp(labeled.target.values) > 0:
@@ -172,7 +208,7 @@ class BaseGradientBoosting(BoostingParameters, ExplainedTreesMixin, Estimator):
         attributes |= {
             "boosted_trees_": trees,
             "init_": init,
-            "losses_": {name: np.array(values) for name, values in losses.items()},
+            "losses_": {name: np.array(values) for name, values in history.losses.items()},
         }
         if iterations.trace is not None:
             attributes["trace_"] = iterations.trace
@@ -421,6 +457,59 @@ class BaseGradientBoosting(BoostingParameters, ExplainedTreesMixin, Estimator):
             )
         return trees.tree(number * trees.n_outputs + output)
 
+    def split_arithmetic(self, number: int, output: int = 0, *, node: int = 0) -> SplitArithmetic:
+        """Write out the arithmetic of a split: gradient sums, scores, gain and leaf values.
+
+        Requires ``trace=True``. The sums are those from which the split was chosen, quantized to
+        ``gradient_bits``; leaf values have exact sums.
+
+        Parameters
+        ----------
+        number, output : int
+            Round and raw score, as in `tree`.
+        node : int
+            Node of that tree; not a leaf.
+
+        Returns
+        -------
+        SplitArithmetic
+            Prints the arithmetic line by line.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from ceiba import GradientBoostingRegressor
+        >>> X, y = np.arange(6.0)[:, None], np.array([1.0, 1.0, 2.0, 5.0, 6.0, 6.0])
+        >>> model = GradientBoostingRegressor(
+        ...     1, max_leaf_nodes=2, min_samples_leaf=1, trace=True
+        ... ).fit(X, y)
+        >>> model.split_arithmetic(0)
+        round 0, output 0, node 0: left if x0 <= 2.5 or missing, right if x0 > 2.5
+        score = G^2 / (H + 1)
+        node: 6 rows, G = 0, H = 6, score = 0
+        left: 3 rows, G = 6.5, H = 3, score = 10.5625
+        right: 3 rows, G = -6.5, H = 3, score = 10.5625
+        gain = 10.5625 + 10.5625 - 0 = 21.125
+        left: leaf 1, G = 6.5, H = 3, step = -1.625, value = 0.1 * -1.625 = -0.1625
+        right: leaf 2, G = -6.5, H = 3, step = 1.625, value = 0.1 * 1.625 = 0.1625
+        """
+        tree = self.tree(number, output)
+        frames = [frame for frame in getattr(self, "trace_", []) if frame["round"] == number]
+        if not frames:
+            raise ValueError(
+                f"split_arithmetic requires the trace of round {number}: fit with trace=True, and "
+                "choose a round that trace_ has not left out."
+            )
+        if not 0 <= node < tree.n_nodes or tree.is_leaf[node]:
+            raise ValueError(
+                f"node must be one of the split nodes {format_value(tree.inner_nodes.tolist())}, "
+                f"got {node}."
+            )
+        trees = self.boosted_trees_
+        first = trees.tree_offsets[number * trees.n_outputs + output]
+        gain = float(trees.node_gains[first + node])
+        return split_arithmetic(frames[0], tree, gain, self, output, node)
+
     @property
     def feature_importances_(self) -> Array:
         """Total gain of the splits of each column, relative to all."""
@@ -455,6 +544,7 @@ class BaseGradientBoosting(BoostingParameters, ExplainedTreesMixin, Estimator):
             "gradient": rounds.gradient.copy,
             "n_leaves": int((view.kind == NodeTest.LEAF).sum()),
             "gain": float(part["node_gains"].sum()),
+            **rounds.split_values,
         }
 
     def _check_state(self) -> None:

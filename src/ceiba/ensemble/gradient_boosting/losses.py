@@ -77,6 +77,8 @@ class Loss:
     constant_hessian: ClassVar[bool] = False
     # Leaf values are this quantile of the residuals; None for Newton steps.
     leaf_quantile: float | None = None
+    # Whether `line_search` differs from one Newton step.
+    searches_lines: ClassVar[bool] = False
     # Gradients are divided by this power of two, and Newton steps multiplied by it.
     unit: float = 1.0
 
@@ -288,6 +290,7 @@ class Huber(Loss):
     """
 
     constant_hessian = True
+    searches_lines = True
 
     def __init__(self, y: Array, weight: Array | None, threads: int = 1, *, alpha: float) -> None:
         super().__init__(y, weight, threads)
@@ -332,6 +335,7 @@ class Huber(Loss):
 class _LogLink(Loss):
     """Base of losses of positive means, whose logarithm is the score."""
 
+    searches_lines = True
     _name: ClassVar[str]
     _allows_zero: ClassVar[bool] = True
 

@@ -18,6 +18,7 @@ Chen & Guestrin (2016), "XGBoost: a scalable tree boosting system", KDD. Ke et a
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -26,7 +27,7 @@ import numpy as np
 from ceiba import _native
 from ceiba._native import GrowthOrder, NodeTest
 from ceiba._typing import Array
-from ceiba.base import Iterations
+from ceiba.base import Iteration, Iterations
 from ceiba.data.table import Table
 from ceiba.ensemble.gradient_boosting.losses import Loss
 from ceiba.ensemble.gradient_boosting.model import BoostedTrees, join_parts
@@ -134,16 +135,24 @@ class Rounds:
         self._hessian = None if self.loss.constant_hessian else np.empty_like(self.scores)
         self._n_first = 0 if self.previous is None else self.previous.n_rounds
         self._native_rows: _native.ForestRows | None = None
+        self.split_values: dict[str, Any] = {}  # of the last round, with trace
 
     @property
     def n_rounds(self) -> int:
         """Number of rounds so far, those of an earlier fit included."""
         return self._n_first + len(self.parts)
 
+    def resume(self, trees: BoostedTrees, scores: Array) -> None:
+        """Continue after the rounds of a checkpoint, those of an earlier fit included."""
+        self.previous, self._n_first = trees, trees.n_rounds
+        self.scores[:] = scores
+
     def model(self) -> BoostedTrees:
         """Return the trees so far."""
         parts = list(self.parts)
         if self.previous is not None:
+            if not parts:
+                return self.previous
             parts.insert(0, _part_of(self.previous))
         return BoostedTrees.of_parts(parts, self.first_scores, self.table.schema)
 
@@ -162,7 +171,7 @@ class Rounds:
         seeds = _native.tree_seeds(
             self.seed, np.arange(number * n_groups, (number + 1) * n_groups, dtype=np.uint64)
         )
-        parts = []
+        parts, own = [], []
         for group, seed in zip(groups, seeds.tolist(), strict=True):
             g = gradient[group]
             h = None if hessian is None else hessian[group]
@@ -171,12 +180,19 @@ class Rounds:
                 g, h if newton else None, row_weight,
                 rows=rows, columns=self._drawn_columns(seed), seed=seed,
             )  # fmt: skip
-            values = new_rate * self._leaf_values(group, g, h, row_weight)
+            steps = self._leaf_values(group, g, h, row_weight)
+            values = new_rate * steps
             self._trees.add_values(values, self.scores[group])
             parts.append(self._trees.pack(self._code_values, values))
+            if self.parameters.trace:
+                own.append(self._split_values(parts[-1], g, h, row_weight, steps))
         self.parts.append(parts[0] if n_groups == 1 else join_parts(parts))
         if dropped:
             self.scores += weight
+        if own:
+            self.split_values = {
+                "round": number, "rate": new_rate, "unit": self.loss.unit, **_join_values(own)
+            }  # fmt: skip
 
     def last_trees(self) -> BoostedTrees:
         """Return the trees of the last round."""
@@ -192,6 +208,25 @@ class Rounds:
             return np.asarray(values) * self.loss.unit
         values = self.loss.line_search(self._trees, self.scores[group], gradient, hessian, weight)
         return np.ascontiguousarray(values)
+
+    def _split_values(
+        self, part: dict[str, Any], gradient: Array, hessian: Array | None, weight: Array | None,
+        steps: Array,
+    ) -> dict[str, Array]:  # fmt: skip
+        """Return what the trace keeps of the tree grown last, from which splits are written out."""
+        sums = self._trees.node_sums()
+        is_leaf = NodeView(part["nodes"]).kind[: len(sums)] == NodeTest.LEAF
+        leaf_sums = np.full((len(sums), steps.shape[1], 2), np.nan)
+        # Other line searches than Newton steps have no sums.
+        is_newton = self.parameters.method == "newton" or not self.loss.searches_lines
+        if is_newton and self.loss.leaf_quantile is None:
+            leaf_sums[is_leaf] = self._trees.leaf_sums(gradient, hessian, weight)
+        leaf_steps = np.full((len(sums), steps.shape[1]), np.nan)
+        leaf_steps[is_leaf] = steps
+        values = {"node_sums": sums, "leaf_sums": leaf_sums, "leaf_steps": leaf_steps}
+        if self.parameters.monotonic_cst is not None:
+            values["node_bounds"] = self._trees.node_bounds()
+        return values
 
     def _drawn_columns(self, seed: int) -> Array | None:
         n_columns, drawn = len(self.table.schema), self.parameters.tree_features
@@ -257,37 +292,69 @@ class Rounds:
         return len(dropped), factor * removed.T
 
 
-def run_rounds(
-    rounds: Rounds, iterations: Iterations, validation: ValidationRows | None, record: Any
-) -> tuple[int, dict[str, list[float]]]:
-    """Run the rounds until they end or the validation loss stops decreasing.
+@dataclass(eq=False)
+class LossHistory:
+    """Mean losses after each round, and which round was the best.
 
-    ``record(iteration, losses)`` is called after each round. Returns the number of the best
-    round, and the losses after each round.
+    Parameters
+    ----------
+    best : int
+        Number of rounds of the best model so far.
+    best_loss : float
+        Its validation loss.
+    since : int
+        Rounds since then.
+    losses : dict
+        Losses by name: ``"training"``, ``"validation"``.
     """
+
+    best: int
+    best_loss: float = math.inf
+    since: int = 0
+    losses: dict[str, list[float]] = field(default_factory=dict)
+
+    def add(self, name: str, loss: float) -> None:
+        """Add the loss of one more round."""
+        self.losses.setdefault(name, []).append(loss)
+
+    def last(self) -> dict[str, float]:
+        """Return the losses of the last round."""
+        return {name: values[-1] for name, values in self.losses.items()}
+
+    def compare(self, n_rounds: int, tol: float) -> None:
+        """Compare the last validation loss with the best one."""
+        loss = self.losses["validation"][-1]
+        if loss < self.best_loss - tol:
+            self.best, self.best_loss, self.since = n_rounds, loss, 0
+        else:
+            self.since += 1
+
+
+def run_rounds(
+    rounds: Rounds, iterations: Iterations, validation: ValidationRows | None,
+    history: LossHistory, after_round: Callable[[Iteration], None],
+) -> None:  # fmt: skip
+    """Run the rounds until they end or the validation loss stops decreasing."""
     parameters, loss = rounds.parameters, rounds.loss
-    losses: dict[str, list[float]] = {}
     follows = parameters.trace or bool(parameters.verbose)
-    best, best_loss = rounds.n_rounds, math.inf
-    since = 0
+    stops_early = validation is not None and parameters.early_stopping
+    patience = parameters.n_iter_no_change if stops_early else math.inf
+    if history.since >= patience:  # a finished fit that is continued from its checkpoint
+        return
     for iteration in iterations:
         rounds.add_round()
         if follows:
-            losses.setdefault("training", []).append(loss.mean(loss.y, rounds.scores, loss.weight))
+            history.add("training", loss.mean(loss.y, rounds.scores, loss.weight))
         if validation is not None:
             validation.add(rounds.last_trees(), rounds.threads)
-            losses.setdefault("validation", []).append(validation.loss(loss))
-        record(iteration, losses)
-        if validation is None or not parameters.early_stopping:
-            best = rounds.n_rounds
-            continue
-        if losses["validation"][-1] < best_loss - parameters.tol:
-            best, best_loss, since = rounds.n_rounds, losses["validation"][-1], 0
+            history.add("validation", validation.loss(loss))
+        if stops_early:
+            history.compare(rounds.n_rounds, parameters.tol)
         else:
-            since += 1
-        if since >= parameters.n_iter_no_change:
+            history.best = rounds.n_rounds
+        after_round(iteration)
+        if history.since >= patience:
             break
-    return best, losses
 
 
 def _row_numbers(mask: Array, number: int) -> Array:
@@ -297,6 +364,13 @@ def _row_numbers(mask: Array, number: int) -> Array:
             f"no row was drawn in round {number + 1}: increase subsample, top_rate or other_rate."
         )
     return rows
+
+
+def _join_values(trees: list[dict[str, Array]]) -> dict[str, Any]:
+    """Join the values of the trees of a round, and add the index of each tree's first node."""
+    ends = np.cumsum([0, *(len(values["node_sums"]) for values in trees)])
+    joined = {name: np.concatenate([values[name] for values in trees]) for name in trees[0]}
+    return {"first_nodes": ends[:-1], "node_bounds": None, **joined}
 
 
 def _part_of(trees: BoostedTrees) -> dict[str, Any]:

@@ -16,10 +16,11 @@ from typing import Any
 import numpy as np
 
 from ceiba._typing import Array
-from ceiba.base import Record, Trace
+from ceiba.base.archive import DefectError, dtype_from_name, dtype_name
+from ceiba.base.record import Record
+from ceiba.base.trace import Trace
 from ceiba.base.value_types import format_value
 from ceiba.data.schema import Schema
-from ceiba.export.archive import DefectError, dtype_from_name, dtype_name
 
 # Maximum depth of nested values: no model is deeper, but a forged file could exhaust the stack. In
 # a file each value is nested twice, in the object of its kind and in that of its container.

@@ -9,6 +9,7 @@ no objects and no records.
 
 from __future__ import annotations
 
+import json
 import re
 import struct
 import zipfile
@@ -162,6 +163,21 @@ class Archive:
         except UnicodeDecodeError as error:
             raise DefectError(name, f"not UTF-8 text: {error}") from error
 
+    def json(self, name: str) -> dict[str, Any]:
+        """Return an entry as the dictionary of a JSON object; no key may be duplicated."""
+        try:
+            record = json.loads(
+                self.text(name), object_pairs_hook=_reject_duplicates,
+                parse_constant=_reject_constant,
+            )  # fmt: skip
+        except RecursionError as error:
+            raise DefectError(name, "nested too deeply") from error
+        except ValueError as error:
+            raise DefectError(name, f"invalid JSON: {error}") from error
+        if not isinstance(record, dict):
+            raise DefectError(name, "not a Ceiba model file: must be a dictionary", record)
+        return record
+
     def array(self, name: str, mmap: bool = False) -> Array:
         """Return an entry as an array, in memory or mapped read-only."""
         entry = self._find_entry(name)
@@ -311,3 +327,14 @@ def _check_values(entry: Entry, array: Array) -> None:
     if array.dtype.kind == "U" and raw.view("<u4").max() > _LAST_CHARACTER:
         reason = f"strings must be valid characters, at most {_LAST_CHARACTER}"
         raise DefectError(entry.name, reason, raw.view("<u4").max())
+
+
+def _reject_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    result = dict(pairs)
+    if len(result) != len(pairs):
+        raise ValueError(f"duplicate key among {format_value([key for key, _ in pairs])}")
+    return result
+
+
+def _reject_constant(name: str) -> Any:
+    raise ValueError(f"{name} is not valid JSON")
