@@ -78,9 +78,9 @@ nb::tuple grow_vector_tree(const TreeConfig& config, const AnyCodes& any,
             require(columns.rows > 0, "a tree requires at least one row.");
             TreeBuilder builder = checked_builder(config, columns.columns, std::nullopt);
             const VectorTargets view = targets.view(columns.rows, config);
-            require(!config.split.ignores_missing() && !config.split.multiway &&
+            require(!config.split.ignores_missing() && !config.split.empty_branches &&
                         config.split.n_intervals == 0,
-                    "several targets require binary splits, and missing values in the branches.");
+                    "several targets require thresholds, and missing values in the branches.");
             checked_threads(threads);
             std::vector<double> means;
             without_gil([&] {
