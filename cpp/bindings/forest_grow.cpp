@@ -1,6 +1,7 @@
 // Forests: draws of rows and columns, and growing.
 #include "forest/grow/grow_forest.hpp"
 
+#include "forest/grow/vector_forest.hpp"
 #include "forest_arrays.hpp"
 #include "training_arrays.hpp"
 #include "tree/grow/column_sampler.hpp"
@@ -75,6 +76,31 @@ nb::dict grow_trees(const ForestConfig& config, const AnyCodes& any, const Encod
         any);
 }
 
+// The arrays of the forest, and the mean targets of its leaves.
+nb::tuple grow_vector_trees(const ForestConfig& config, const AnyCodes& any,
+                            const EncodingArrays& encoding, const VectorTargetArrays& targets,
+                            const RowSampler& sampler, const CodeValues& values, int threads) {
+    return std::visit(
+        [&](const auto& codes) {
+            const auto columns = encoded_columns(codes, encoding.view());
+            check_config(config);
+            const VectorTargets view = targets.view(columns.rows, config.tree);
+            require(sampler.sampling.rows == columns.rows, "sampler must draw from the rows.");
+            const Scales scales = values.view();
+            check_scales(scales, columns.columns);
+            checked_threads(threads);
+            forest::VectorForest grown;
+            without_gil([&] {
+                grown = forest::grow_vector_forest(config, columns, view, sampler.sampling, scales,
+                                                   threads);
+            });
+            const std::size_t n_leaves = grown.leaf_values.size() / view.n_targets;
+            return nb::make_tuple(arrays_of(std::move(grown.trees), columns.count()),
+                                  owned(std::move(grown.leaf_values), {n_leaves, view.n_targets}));
+        },
+        any);
+}
+
 nb::ndarray<nb::numpy, std::int32_t> draw_columns(std::uint64_t seed, std::size_t n_columns,
                                                   std::size_t n_drawn, bool replace) {
     require(n_columns >= 1 && n_columns < kMaxColumns, "n_columns must be in [1, 2^24 - 1].");
@@ -144,6 +170,9 @@ void bind_forest_grow(nb::module_& module) {
     module.def("forest_grow", &grow_trees, "config"_a, "codes"_a.noconvert(), "encoding"_a,
                "targets"_a, "sampler"_a, "values"_a, "threads"_a,
                "Grow a tree for each seed on encoded rows, and return the arrays of the forest.");
+    module.def("forest_grow_vectors", &grow_vector_trees, "config"_a, "codes"_a.noconvert(),
+               "encoding"_a, "targets"_a, "sampler"_a, "values"_a, "threads"_a,
+               "Grow trees for several targets; return their arrays and the leaves' vectors.");
     module.def("draw_columns", &draw_columns, "seed"_a, "n_columns"_a, "n_drawn"_a, "replace"_a,
                "Draw columns: ascending, or with replacement in the order of the draws.");
     module.def("tree_seeds", &tree_seeds, "seed"_a, "numbers"_a.noconvert(),

@@ -47,6 +47,27 @@ void predict_forest(const ForestArrays& forest, const ForestRows& rows,
     without_gil([&] { forest::predict(view, rows.rows, smoothing.data(), out.data(), threads); });
 }
 
+void predict_forest_vectors(const ForestArrays& forest, const ForestRows& rows,
+                            const Array1<const std::int32_t>& leaf_row,
+                            const Array2<const double>& leaf_values, const Array2<double>& out,
+                            int threads) {
+    const ForestView view = forest.view();
+    rows.check(forest.columns);
+    require(view.n_trees >= 1, "predictions require at least one tree.");
+    require(has_shape(out, rows.rows.rows, leaf_values.shape(1)),
+            "out must have shape (n_rows, n_targets).");
+    require(leaf_row.shape(0) == view.count, "leaf_row must have one entry per node.");
+    for (std::size_t i = 0; i < view.count; ++i)
+        require(leaf_row.data()[i] >= 0 && std::size_t(leaf_row.data()[i]) < leaf_values.shape(0),
+                "leaf_row must be indices of leaf_values.");
+    checked_threads(threads);
+    without_gil([&] {
+        forest::predict_vectors(view, rows.rows,
+                                {leaf_row.data(), leaf_values.data(), leaf_values.shape(1)},
+                                out.data(), threads);
+    });
+}
+
 // Results of out-of-bag rows, and of the forest after each tree.
 struct OobArrays {
     Array2<double> sums;
@@ -200,6 +221,9 @@ void bind_forest_predict(nb::module_& module) {
                "out"_a.noconvert(), "threads"_a,
                "Write the mean prediction of the trees: class probabilities or a value.\n\n"
                "smoothing is added to each class weight in the leaves of a tree.");
+    module.def("forest_predict_vectors", &predict_forest_vectors, "forest"_a, "rows"_a,
+               "leaf_row"_a.noconvert(), "leaf_values"_a.noconvert(), "out"_a.noconvert(),
+               "threads"_a, "Write the mean over the trees of the vectors of the rows' leaves.");
     module.def("forest_out_of_bag", &predict_out_of_bag, "trained"_a, "smoothing"_a.noconvert(),
                "totals"_a, "threads"_a,
                "Sum the predictions of out-of-bag rows, and the losses after each tree.");

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "tree/grow/grow.hpp"
+#include "tree/grow/vector_grower.hpp"
 #include "tree_arrays.hpp"
 
 namespace ceiba::bindings {
@@ -15,6 +16,8 @@ inline const TreeConfig& checked(const TreeConfig& config) {
     const bool regression = config.criterion >= Criterion::kSquared;
     require(regression == (config.n_classes == 0),
             "criterion must be one of classification if n_classes > 0, else one of regression.");
+    require(!config.has_vectors() || (config.criterion == Criterion::kSquared && config.weighted),
+            "target_factors requires squared error and weighted=True.");
     require(config.split.cost_factors.empty() ||
                 std::int64_t(config.split.cost_factors.size()) == config.n_classes,
             "cost_factors must have one entry per class.");
@@ -74,6 +77,50 @@ struct TargetArrays {
             require(targets.weighted_target[i] >= 0 &&
                         std::size_t(targets.weighted_target[i]) < distinct_values->shape(0),
                     "ranks must be indices of distinct_values.");
+    }
+};
+
+// Targets of several outputs: numbers with their centers and units, or classes as indices of one
+// list of targets.
+struct VectorTargetArrays {
+    Maybe2<const std::int64_t> weighted_target;
+    Maybe2<const double> value;
+    Maybe1<const double> center, unit;
+    Maybe2<const std::uint16_t> label;
+    Maybe1<const std::int64_t> weight;
+
+    VectorTargets view(std::size_t rows, const TreeConfig& config) const {
+        require(config.has_vectors(), "several targets require target_factors.");
+        VectorTargets targets;
+        targets.n_targets = config.target_factors.size();
+        targets.weight = sized(weight, rows, "weight must have one entry per row.");
+        for (std::size_t i = 0; targets.weight != nullptr && i < rows; ++i)
+            require(targets.weight[i] > 0, "weight must be positive.");
+        if (label)
+            set_labels(targets, rows);
+        else
+            set_numbers(targets, rows);
+        return targets;
+    }
+
+  private:
+    void set_labels(VectorTargets& targets, std::size_t rows) const {
+        require(label->shape(0) == rows, "label must have one entry per row and output.");
+        targets.label = label->data();
+        targets.n_outputs = label->shape(1);
+        for (std::size_t i = 0; i < label->size(); ++i)
+            require(targets.label[i] < targets.n_targets, "label must be an index of a target.");
+    }
+    void set_numbers(VectorTargets& targets, std::size_t rows) const {
+        constexpr const char* kPerTarget = "center and unit must have one entry per target.";
+        require(weighted_target && has_shape(*weighted_target, rows, targets.n_targets) && value &&
+                    has_shape(*value, rows, targets.n_targets),
+                "weighted_target and value must have one entry per row and target.");
+        require(center && unit, kPerTarget);
+        targets.weighted_target = weighted_target->data();
+        targets.value = value->data();
+        targets.center = sized(center, targets.n_targets, kPerTarget);
+        targets.unit = sized(unit, targets.n_targets, kPerTarget);
     }
 };
 

@@ -152,6 +152,7 @@ void bind_config(nb::module_& module) {
         .def_rw("target_unit", &TreeConfig::target_unit)
         .def_rw("square_unit", &TreeConfig::square_unit)
         .def_rw("target_center", &TreeConfig::target_center)
+        .def_rw("target_factors", &TreeConfig::target_factors)
         .def_rw("keep_candidates", &TreeConfig::keep_candidates);
 }
 

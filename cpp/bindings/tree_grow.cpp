@@ -68,6 +68,35 @@ State grow_tree(const TreeConfig& config, const AnyCodes& any, const EncodingArr
         any);
 }
 
+// The grown tree, and the means of the targets in every node of the state.
+nb::tuple grow_vector_tree(const TreeConfig& config, const AnyCodes& any,
+                           const EncodingArrays& encoding, const VectorTargetArrays& targets,
+                           int threads) {
+    return std::visit(
+        [&](const auto& codes) {
+            const auto columns = encoded_columns(codes, encoding.view());
+            require(columns.rows > 0, "a tree requires at least one row.");
+            TreeBuilder builder = checked_builder(config, columns.columns, std::nullopt);
+            const VectorTargets view = targets.view(columns.rows, config);
+            require(!config.split.ignores_missing() && !config.split.empty_branches &&
+                        config.split.n_intervals == 0,
+                    "several targets require thresholds, and missing values in the branches.");
+            checked_threads(threads);
+            std::vector<double> means;
+            without_gil([&] {
+                const std::vector<Number> once(columns.rows, 1);
+                const auto rows = grow_vectors(builder, columns, view, once.data(), true, threads);
+                means.resize(builder.nodes.size() * view.n_targets);
+                for (std::size_t node = 0; node < builder.nodes.size(); ++node)
+                    write_means(builder, node, view, rows, means.data() + node * view.n_targets);
+            });
+            const std::size_t n_nodes = builder.nodes.size();
+            return nb::make_tuple(state_of(std::move(builder)),
+                                  owned(std::move(means), {n_nodes, view.n_targets}));
+        },
+        any);
+}
+
 struct SumArrays {
     Array1<std::int64_t> cells, squares;
     Array1<double> min_target, max_target;
@@ -181,6 +210,14 @@ void bind_tree_grow(nb::module_& module) {
              "weighted_square"_a.noconvert() = nb::none(), "value"_a.noconvert() = nb::none(),
              "weight"_a.noconvert() = nb::none(), "distinct_values"_a.noconvert() = nb::none(),
              "weight_without_costs"_a.noconvert() = nb::none());
+    nb::class_<VectorTargetArrays>(module, "VectorTargets", "Several targets of rows, and weights.")
+        .def(nb::init<Maybe2<const std::int64_t>, Maybe2<const double>, Maybe1<const double>,
+                      Maybe1<const double>, Maybe2<const std::uint16_t>,
+                      Maybe1<const std::int64_t>>(),
+             nb::kw_only(), "weighted_target"_a.noconvert() = nb::none(),
+             "value"_a.noconvert() = nb::none(), "center"_a.noconvert() = nb::none(),
+             "unit"_a.noconvert() = nb::none(), "label"_a.noconvert() = nb::none(),
+             "weight"_a.noconvert() = nb::none());
     nb::class_<SumArrays>(module, "DepthSums", "Sums of the rows of some nodes at one depth.")
         .def(nb::init<Array1<std::int64_t>, Array1<std::int64_t>, Array1<double>, Array1<double>>(),
              "cells"_a.noconvert(), "squares"_a.noconvert(), "min_target"_a.noconvert(),
@@ -192,6 +229,9 @@ void bind_tree_grow(nb::module_& module) {
                "targets"_a, "state"_a.none(), "nodes"_a.noconvert().none(), "threads"_a,
                "presorted"_a.none() = nb::none(),
                "Grow a tree on encoded rows, from the root or from a state and the rows' nodes.");
+    module.def("tree_grow_vectors", &grow_vector_tree, "config"_a, "codes"_a.noconvert(),
+               "encoding"_a, "targets"_a, "threads"_a,
+               "Grow a tree for several targets; return its state and the nodes' mean targets.");
     module.def("tree_depth_sums", &sum_depth, "config"_a, "codes"_a.noconvert(), "encoding"_a,
                "targets"_a, "slots"_a.noconvert(), "sums"_a, "threads"_a,
                "Add the rows of each slot to the cells of (slot, column, code).");

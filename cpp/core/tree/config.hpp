@@ -107,11 +107,18 @@ struct TreeConfig {
     std::uint64_t seed = 0;
     // Real size of one fixed-point unit.
     double weight_unit = 1, target_unit = 1, square_unit = 1;
-    double target_center = 0;      // subtracted from all targets before they are rounded
+    double target_center = 0;  // subtracted from all targets before they are rounded
+    // Several outputs: factor of the squares of each target (tree/split/vector_cells.hpp). Empty:
+    // one output.
+    std::vector<double> target_factors;
     bool keep_candidates = false;  // keep the best candidate of every column (trace)
     std::size_t max_histogram_bytes = std::size_t(1) << 30;  // of all open nodes together
 
-    int cell_size() const { return n_classes ? int(n_classes) + weighted : 2 + weighted; }
+    bool has_vectors() const { return !target_factors.empty(); }
+    int cell_size() const {
+        if (has_vectors()) return int(target_factors.size()) + 2;
+        return n_classes ? int(n_classes) + weighted : 2 + weighted;
+    }
     bool has_fractional_weights() const { return weight_unit != 1; }
     bool limits_leaves() const { return max_leaves > 0; }
 };

@@ -32,6 +32,11 @@ def check_learner(model: Any, names: Iterable[str], alternative: str = "") -> No
             f"model must be {alternative}one of {', '.join(sorted(names))} of Ceiba, got {name}."
         )
     check_is_fitted(model)
+    if getattr(model, "n_outputs_", 1) > 1:
+        raise NotExpressibleError(
+            f"model must have one target to be exported, got {model.n_outputs_}: fit a model for "
+            "each column of y, or store it by ceiba.save."
+        )
 
 
 def check_no_times(columns: Iterable[Column], where: str) -> None:

@@ -46,6 +46,15 @@ def has_tree(model: Any) -> bool:
     return isinstance(getattr(model, "tree_", None), Tree)
 
 
+def check_one_target(n_outputs: int) -> None:
+    """Raise ValueError for a model of several targets, which no picture shows."""
+    if n_outputs > 1:
+        raise ValueError(
+            f"model must have one target to be drawn, got {n_outputs}: fit a model for each column "
+            "of y."
+        )
+
+
 def one_tree(model: Any) -> str | None:
     """Return the advice to pass one tree of an ensemble; None if it has none."""
     tree = _tree_of(model)

@@ -22,6 +22,7 @@ from ceiba.data.table import Table
 from ceiba.data.target import Task
 from ceiba.engine import Engine
 from ceiba.stats import TargetSummary, ToLabeledRows
+from ceiba.stats.outputs import is_multi_output
 from ceiba.tree.config import TreeConfig, n_drawn_columns
 from ceiba.tree.explain.dictionary import tree_nodes
 from ceiba.tree.explain.learner import ExplainedTreesMixin, path_conditions
@@ -31,6 +32,7 @@ from ceiba.tree.grow.grower import GrowthResult, TreeGrower
 from ceiba.tree.grow.targets import FixedPointScale, GrowthInputs, WeightTotals
 from ceiba.tree.model.sklearn_names import path_matrix
 from ceiba.tree.model.tree import Tree
+from ceiba.tree.multi_output import check_one_output, fit_tree, unsupported_setting
 from ceiba.tree.parameters import TreeParameters
 from ceiba.tree.prune.pruning import (
     PruningMixin,
@@ -58,8 +60,9 @@ class DecisionTree(TreeParameters, PruningMixin, ExplainedTreesMixin, Estimator)
         X : array, frame, Table, list, scan or Dask collection
             Rows in memory, of files (``ceiba.scan``) or on a cluster; the latter two need
             ``max_bins``.
-        y : array of shape (n_rows,)
-            Classes or numbers; None if ``X`` is a scan with a target column.
+        y : array of shape (n_rows,) or (n_rows, n_outputs)
+            Classes or numbers; None if ``X`` is a scan with a target column. Several columns are
+            several targets of one tree, for rows in memory.
         sample_weight : array of shape (n_rows,), optional
             Weight of each row; rows of weight zero are ignored. Weights are resolved to 2^-52 of
             the total weight, and none counts less than that. A weight w counts as w rows in
@@ -71,6 +74,10 @@ class DecisionTree(TreeParameters, PruningMixin, ExplainedTreesMixin, Estimator)
         -------
         self : estimator
         """
+        if is_multi_output(y):
+            attributes = fit_tree(self, X, y, sample_weight)
+            self._set_fitted(attributes, without=("trace_", "pruning_", "class_weight_"))
+            return self
         engine, source = self._open_source(X, sample_weight, y=y, reset=True)
         config = TreeConfig.from_estimator(self)
         if not engine.in_memory:
@@ -205,6 +212,7 @@ class DecisionTree(TreeParameters, PruningMixin, ExplainedTreesMixin, Estimator)
         return json.dumps(tree_nodes(self.tree_, **self._class_names()), **options)
 
     def _tree_sum(self) -> TreeSum:
+        check_one_output(self, "An explanation")
         return TreeSum.of([self.tree_], [node_predictions(self.tree_)], np.ones(1))
 
     def _path(self, table: Table) -> list[str]:
@@ -215,13 +223,24 @@ class DecisionTree(TreeParameters, PruningMixin, ExplainedTreesMixin, Estimator)
         return "probability" if self._task == "classification" else "prediction"
 
     def _class_names(self) -> dict[str, Any]:
+        check_one_output(self, "Text of a tree")
         return {}
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        try:
+            tags.target_tags.multi_output = (
+                unsupported_setting(TreeConfig.from_estimator(self)) is None
+            )
+        except (TypeError, ValueError):  # parameters that fit refuses
+            tags.target_tags.multi_output = False
+        return tags
 
     @property
     def n_outputs_(self) -> int:
-        """Number of targets: 1."""
+        """Number of targets."""
         check_is_fitted(self)
-        return 1
+        return self.tree_.n_outputs
 
     @property
     def max_features_(self) -> int:

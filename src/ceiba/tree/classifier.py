@@ -22,7 +22,9 @@ from ceiba.tree.base import DecisionTree
 from ceiba.tree.config import TreeConfig
 from ceiba.tree.grow.grower import GrowthResult, TreeGrower
 from ceiba.tree.grow.targets import FixedPointScale, WeightTotals
+from ceiba.tree.model.multi_output import MultiOutputTree, split_outputs
 from ceiba.tree.model.tree import Tree
+from ceiba.tree.multi_output import check_class_lists, check_one_output, predicted_classes
 from ceiba.tree.partition import DepthScores, depth_scores
 from ceiba.tree.prune.reduced_error import NodeErrors
 
@@ -112,9 +114,10 @@ class DecisionTreeClassifier(ScanScoreMixin, ClassifierMixin, DecisionTree):
         "of them.",
     ] = None
     class_weight: Annotated[
-        Literal["balanced"] | Mapping[Any, float] | None,
+        Literal["balanced"] | Mapping[Any, float] | list[Any] | None,
         "Factor of each class's weights: a mapping (1 for classes that it leaves out), or "
-        "'balanced' to give all classes the same number of rows.",
+        "'balanced' to give all classes the same number of rows. With several targets the factors "
+        "of a row's classes are multiplied; a list has a mapping for each.",
     ] = None
     cost_matrix: Annotated[
         np.ndarray | None,
@@ -162,20 +165,29 @@ class DecisionTreeClassifier(ScanScoreMixin, ClassifierMixin, DecisionTree):
 
         Returns
         -------
-        ndarray of shape (n_rows,)
+        ndarray of shape (n_rows,) or (n_rows, n_outputs)
         """
+        if self.n_outputs_ > 1:
+            return predicted_classes(self.classes_, self._output_probabilities(X))
         class_indices = self._predict_rows(X, Tree.predict_class)
         return np.asarray(self.classes_[class_indices])
 
-    def predict_proba(self, X: Any) -> Array:
+    def predict_proba(self, X: Any) -> Any:
         """Predict the class probabilities of each row.
 
         Returns
         -------
         ndarray of shape (n_rows, n_classes)
-            Columns as in ``classes_``.
+            Columns as in ``classes_``. With several targets a list with an array for each.
         """
+        if self.n_outputs_ > 1:
+            return self._output_probabilities(X)
         return self._predict_rows(X, Tree.predict)
+
+    def _output_probabilities(self, X: Any) -> list[Array]:
+        values = self._predict_rows(X, Tree.predict)
+        assert isinstance(self.tree_, MultiOutputTree)
+        return split_outputs(values, self.tree_.output_classes)
 
     def depth_scores(self, X: Any, y: Any = None, sample_weight: Any = None) -> DepthScores:
         """Compute entropy and gain of the partition of rows at each depth of the tree.
@@ -205,16 +217,19 @@ class DecisionTreeClassifier(ScanScoreMixin, ClassifierMixin, DecisionTree):
         2          5   0.0000  0.0000  0.9403         0.4592
         """
         check_is_fitted(self)
+        check_one_output(self, "depth_scores()")
         engine, source = self._open_source(X, sample_weight, y=y, reset=False, task=self._task)
         rows = engine.rows(source.partitions, ToLabeledRows(self._task))
         sums = engine.reduce(rows, NodeErrors.of, self.tree_, self.classes_).node_sums
         return depth_scores(self.tree_, sums)
 
-    def predict_log_proba(self, X: Any) -> Array:
+    def predict_log_proba(self, X: Any) -> Any:
         """Predict the logarithms of the class probabilities of each row."""
+        probabilities = self.predict_proba(X)
         with np.errstate(divide="ignore"):
-            logs: Array = np.log(self.predict_proba(X))
-        return logs
+            if self.n_outputs_ > 1:
+                return [np.log(own) for own in probabilities]
+            return np.log(probabilities)
 
     def _class_weights(self, summary: TargetSummary) -> Array | None:
         return class_weight_factors(self.class_weight, summary)
@@ -262,7 +277,7 @@ class DecisionTreeClassifier(ScanScoreMixin, ClassifierMixin, DecisionTree):
         return np.asarray((weights + added) / (total + added.sum()))
 
     def _class_names(self) -> dict[str, Any]:
-        return {"classes": self.classes_}
+        return {**super()._class_names(), "classes": self.classes_}
 
     def _fitted_attributes(
         self, schema: Schema, summary: TargetSummary, tree: Tree
@@ -275,6 +290,8 @@ class DecisionTreeClassifier(ScanScoreMixin, ClassifierMixin, DecisionTree):
 
     def _check_state(self) -> None:
         super()._check_state()
+        if isinstance(self.tree_, MultiOutputTree):
+            return check_class_lists(self, self.tree_.output_classes)
         n = len(self.classes_)
         if self.tree_.leaves.shape[1] != n or self.n_classes_ != n:
             raise ValueError(
@@ -309,6 +326,11 @@ def class_weight_factors(class_weight: Any, summary: TargetSummary) -> Array | N
     """Return the factors of the class weights, in the order of the classes; None if all are 1."""
     if class_weight is None:
         return None
+    if isinstance(class_weight, list):
+        raise ValueError(
+            "class_weight must be a mapping or 'balanced' for one target, got a list of "
+            f"{len(class_weight)}: a list has a mapping for each of several targets."
+        )
     classes, counts = summary.classes, summary.class_counts
     assert classes is not None
     assert counts is not None

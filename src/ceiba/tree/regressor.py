@@ -70,6 +70,6 @@ class DecisionTreeRegressor(ScanScoreMixin, RegressorMixin, DecisionTree):
 
         Returns
         -------
-        ndarray of shape (n_rows,)
+        ndarray of shape (n_rows,) or (n_rows, n_outputs)
         """
         return self._predict_rows(X, Tree.predict)

@@ -146,7 +146,8 @@ class ForestGrower {
         builder.clear();
         builder.config = config_.tree;
         builder.config.seed = seed;
-        builder.excluded = excluded_columns(seed);
+        builder.excluded =
+            tree::columns_not_drawn(columns_.count(), config_.columns_per_tree, seed);
         TreeTargets tree_targets;
         tree_targets.view = targets_;
         if (config_.balanced_unit > 0) balance(count.data(), tree_targets);
@@ -181,19 +182,6 @@ class ForestGrower {
         for (std::size_t i = 0; i < sampling_.rows; ++i)
             total += double(count[i]) * double(targets.weight ? targets.weight[i] : 1);
         return total;
-    }
-
-    // Columns that a tree does not use because it drew others.
-    std::vector<std::int32_t> excluded_columns(std::uint64_t seed) const {
-        std::vector<std::int32_t> out;
-        if (config_.columns_per_tree == 0 || config_.columns_per_tree >= columns_.count())
-            return out;
-        tree::ColumnSampler draw;
-        draw.begin(columns_.count(), seed, tree::kTreeStream);
-        for (std::size_t i = 0; i < config_.columns_per_tree; ++i) draw.next();
-        while (draw.has_more()) out.push_back(draw.next());
-        std::sort(out.begin(), out.end());
-        return out;
     }
 
     // Balance the classes of a sample: weight = rows / (classes present * rows of the class).

@@ -118,6 +118,37 @@ void for_blocks(std::size_t rows, std::size_t trees, std::size_t block_rows, int
     });
 }
 
+// The leaves of one block of rows in one tree after another.
+class BlockLeaves {
+  public:
+    BlockLeaves(const ForestView& forest, const ForestRows& table,
+                std::span<const std::uint32_t> rows)
+        : forest_(forest), table_(table), rows_(rows), leaf_(rows.size()) {
+        known_ = floats_.assign(table, rows[0], rows.size());
+    }
+
+    // `pure_as_classes`: a leaf of one class may be returned as ~class.
+    const std::vector<std::int32_t>& in_tree(std::size_t t, bool pure_as_classes) {
+        const TreeView tree = forest_.tree(t);
+        if (known_ && CompactTree::applies_to(tree, table_.width, rows_.size())) {
+            compact_.assign(tree, pure_as_classes);
+            floats_.walk(compact_, tree, leaf_.data());
+        } else {
+            route_rows(forest_, table_, t, rows_, leaf_.data());
+        }
+        return leaf_;
+    }
+
+  private:
+    const ForestView& forest_;
+    const ForestRows& table_;
+    std::span<const std::uint32_t> rows_;
+    FloatBlock floats_;
+    CompactTree compact_;
+    bool known_;
+    std::vector<std::int32_t> leaf_;
+};
+
 }  // namespace
 
 void route_rows(const ForestView& forest, const ForestRows& table, std::size_t tree,
@@ -165,26 +196,40 @@ void predict(const ForestView& forest, const ForestRows& table, const double* sm
                    double* sum = out + rows[0] * width;
                    const std::size_t n = rows.size() * width;
                    std::fill_n(sum, n, 0.0);
-                   std::vector<std::int32_t> leaf(rows.size());
                    LeafPredictions predictions(forest);
-                   FloatBlock floats;
-                   CompactTree compact;
-                   const bool known = floats.assign(table, rows[0], rows.size());
+                   BlockLeaves leaves(forest, table, rows);
                    for (std::size_t t = 0; t < forest.n_trees; ++t) {
                        if (interrupt.stopped(thread)) return;
-                       const TreeView tree = forest.tree(t);
-                       if (known && CompactTree::applies_to(tree, table.width, rows.size())) {
-                           compact.assign(tree, smoothing[t] == 0);
-                           floats.walk(compact, tree, leaf.data());
-                       } else {
-                           route_rows(forest, table, t, rows, leaf.data());
-                       }
+                       const std::vector<std::int32_t>& leaf = leaves.in_tree(t, smoothing[t] == 0);
                        predictions.set_tree(t, smoothing[t]);
                        for (std::size_t i = 0; i < rows.size(); ++i) {
                            if (leaf[i] < 0)
                                sum[i * width + std::size_t(~leaf[i])] += 1;
                            else
                                predictions.add(leaf[i], sum + i * width);
+                       }
+                   }
+                   for (std::size_t i = 0; i < n; ++i) sum[i] /= trees;
+               });
+}
+
+void predict_vectors(const ForestView& forest, const ForestRows& table, const LeafVectors& vectors,
+                     double* out, int threads) {
+    const std::size_t width = vectors.width;
+    const auto trees = double(forest.n_trees);
+    for_blocks(table.rows, forest.n_trees, block_rows(table), threads,
+               [&](std::span<const std::uint32_t> rows, int thread, Interrupt& interrupt) {
+                   double* sum = out + rows[0] * width;
+                   const std::size_t n = rows.size() * width;
+                   std::fill_n(sum, n, 0.0);
+                   BlockLeaves leaves(forest, table, rows);
+                   for (std::size_t t = 0; t < forest.n_trees; ++t) {
+                       if (interrupt.stopped(thread)) return;
+                       const std::vector<std::int32_t>& leaf = leaves.in_tree(t, false);
+                       const std::int32_t* row = vectors.row + forest.first[t];
+                       for (std::size_t i = 0; i < rows.size(); ++i) {
+                           const double* own = vectors.values + std::size_t(row[leaf[i]]) * width;
+                           for (std::size_t k = 0; k < width; ++k) sum[i * width + k] += own[k];
                        }
                    }
                    for (std::size_t i = 0; i < n; ++i) sum[i] /= trees;

@@ -37,4 +37,14 @@ void apply(const ForestView& forest, const ForestRows& table, std::int32_t* leaf
 void predict(const ForestView& forest, const ForestRows& table, const double* smoothing,
              double* out, int threads);
 
+// Vectors that the leaves of a forest with several targets predict: `row[node]` is that of a leaf.
+struct LeafVectors {
+    const std::int32_t* row;
+    const double* values;
+    std::size_t width;
+};
+// Mean vector of the trees for every row.
+void predict_vectors(const ForestView& forest, const ForestRows& table, const LeafVectors& vectors,
+                     double* out, int threads);
+
 }  // namespace ceiba::forest

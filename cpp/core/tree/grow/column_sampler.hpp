@@ -2,6 +2,7 @@
 // five of a hundred columns costs five draws.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <numeric>
@@ -69,5 +70,18 @@ class ColumnSampler {
     std::size_t drawn_ = 0;
     Philox words_{};
 };
+
+// Columns that a tree does not use, ascending, because it draws `n_drawn` others (0: all).
+inline std::vector<std::int32_t> columns_not_drawn(std::size_t n, std::size_t n_drawn,
+                                                   std::uint64_t seed) {
+    std::vector<std::int32_t> out;
+    if (n_drawn == 0 || n_drawn >= n) return out;
+    ColumnSampler draw;
+    draw.begin(n, seed, kTreeStream);
+    for (std::size_t i = 0; i < n_drawn; ++i) draw.next();
+    while (draw.has_more()) out.push_back(draw.next());
+    std::sort(out.begin(), out.end());
+    return out;
+}
 
 }  // namespace ceiba::tree

@@ -80,6 +80,10 @@ double TreeBuilder::impurity(std::size_t node) const {
     if (pure(node) || count(node) == 0) return 0;
     const Node& n = nodes[node];
     const double weight_ = double(weight(node));
+    if (config.has_vectors()) {
+        const double unit = config.target_unit / config.weight_unit;
+        return n.deviation / weight_ * unit * unit;
+    }
     switch (config.criterion) {
         case Criterion::kGini:
         case Criterion::kError:

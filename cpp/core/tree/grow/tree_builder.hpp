@@ -35,7 +35,9 @@ enum class Reason : std::uint8_t {
 struct Node {
     std::uint64_t path = 1;
     double term = 0, terms = 0;
-    double median = 0, deviation = 0;       // absolute error only
+    // Absolute error: the median, and the sum of the distances to it. Several outputs: the squared
+    // error.
+    double median = 0, deviation = 0;
     double min_target = 0, max_target = 0;  // of the node's rows
     double gain = 0;
     double runner_up_gain = 0;

@@ -127,6 +127,7 @@ std::size_t prediction_node(const TreeBuilder& builder, std::size_t node) {
 }
 
 double leaf_value(const TreeBuilder& builder, std::size_t own) {
+    if (builder.config.has_vectors()) return 0;  // leaves predict vectors, which are stored apart
     const std::size_t node = prediction_node(builder, own);
     const Node& n = builder.nodes[node];
     if (n.min_target == n.max_target) return n.min_target;

@@ -1,4 +1,4 @@
-// Scores by which categories are ordered: principal components of their class fractions.
+// Scores by which categories are ordered: principal components of their class fractions or means.
 #include "tree/split/category_search.hpp"
 
 #include <algorithm>
@@ -7,22 +7,23 @@
 namespace ceiba::tree {
 namespace {
 
-struct ClassFractions {
-    std::size_t categories, n_classes;
-    std::vector<double> fraction;  // categories x classes
-    std::vector<double> weight;    // of each category, summing to 1
+// Class fractions, or means of several targets.
+struct CategoryMeans {
+    std::size_t categories, n_targets;
+    std::vector<double> mean;    // categories x targets
+    std::vector<double> weight;  // of each category, summing to 1
 };
 
-ClassFractions class_fractions(const std::vector<Number>& cells, std::size_t size,
-                               std::size_t n_classes) {
-    ClassFractions fractions{cells.size() / size, n_classes, {}, {}};
+CategoryMeans class_fractions(const std::vector<Number>& cells, std::size_t size,
+                              std::size_t n_classes) {
+    CategoryMeans fractions{cells.size() / size, n_classes, {}, {}};
     double all = 0;
     for (std::size_t i = 0; i < fractions.categories; ++i) {
         const Number* cell = cells.data() + i * size;
         double total = 0;
         for (std::size_t k = 0; k < n_classes; ++k) total += double(cell[k]);
         for (std::size_t k = 0; k < n_classes; ++k)
-            fractions.fraction.push_back(double(cell[k]) / total);
+            fractions.mean.push_back(double(cell[k]) / total);
         fractions.weight.push_back(total);
         all += total;
     }
@@ -30,17 +31,35 @@ ClassFractions class_fractions(const std::vector<Number>& cells, std::size_t siz
     return fractions;
 }
 
-std::vector<double> covariance(const ClassFractions& s) {
-    std::vector<double> mean(s.n_classes, 0.0), matrix(s.n_classes * s.n_classes, 0.0);
+// Means relative to those of the node, in the scale of the criterion.
+CategoryMeans target_means(const std::vector<Number>& cells, const VectorError& criterion) {
+    const std::size_t n_targets = criterion.factors.size(), size = n_targets + 2;
+    CategoryMeans means{cells.size() / size, n_targets, {}, {}};
+    double all = 0;
+    for (std::size_t i = 0; i < means.categories; ++i) {
+        const Number* cell = cells.data() + i * size;
+        for (std::size_t k = 0; k < n_targets; ++k) {
+            const double sum = double(cell[1 + k] - cell[0] * criterion.whole_mean[k]);
+            means.mean.push_back(std::sqrt(criterion.factors[k]) * sum / double(cell[0]));
+        }
+        means.weight.push_back(double(cell[0]));
+        all += double(cell[0]);
+    }
+    for (double& weight : means.weight) weight /= all;
+    return means;
+}
+
+std::vector<double> covariance(const CategoryMeans& s) {
+    std::vector<double> mean(s.n_targets, 0.0), matrix(s.n_targets * s.n_targets, 0.0);
     for (std::size_t i = 0; i < s.categories; ++i)
-        for (std::size_t k = 0; k < s.n_classes; ++k)
-            mean[k] += s.weight[i] * s.fraction[i * s.n_classes + k];
+        for (std::size_t k = 0; k < s.n_targets; ++k)
+            mean[k] += s.weight[i] * s.mean[i * s.n_targets + k];
     for (std::size_t i = 0; i < s.categories; ++i)
-        for (std::size_t a = 0; a < s.n_classes; ++a)
-            for (std::size_t b = 0; b < s.n_classes; ++b)
-                matrix[a * s.n_classes + b] += s.weight[i] *
-                                               (s.fraction[i * s.n_classes + a] - mean[a]) *
-                                               (s.fraction[i * s.n_classes + b] - mean[b]);
+        for (std::size_t a = 0; a < s.n_targets; ++a)
+            for (std::size_t b = 0; b < s.n_targets; ++b)
+                matrix[a * s.n_targets + b] += s.weight[i] *
+                                               (s.mean[i * s.n_targets + a] - mean[a]) *
+                                               (s.mean[i * s.n_targets + b] - mean[b]);
     return matrix;
 }
 
@@ -85,21 +104,32 @@ std::vector<double> first_component(std::vector<double> matrix, std::size_t n) {
     return vector;
 }
 
+// Every category's means along a direction.
+std::vector<double> projections(const CategoryMeans& s, const std::vector<double>& direction) {
+    std::vector<double> scores(s.categories, 0.0);
+    for (std::size_t i = 0; i < s.categories; ++i)
+        for (std::size_t k = 0; k < s.n_targets; ++k)
+            scores[i] += direction[k] * s.mean[i * s.n_targets + k];
+    return scores;
+}
+
 }  // namespace
 
 std::vector<double> principal_component_scores(const std::vector<Number>& cells, std::size_t size,
                                                std::size_t n_classes) {
-    const ClassFractions s = class_fractions(cells, size, n_classes);
+    const CategoryMeans s = class_fractions(cells, size, n_classes);
     std::vector<double> direction(n_classes, 0.0);
     if (n_classes == 2)
         direction[1] = 1;
     else
         direction = first_component(covariance(s), n_classes);
-    std::vector<double> scores(s.categories, 0.0);
-    for (std::size_t i = 0; i < s.categories; ++i)
-        for (std::size_t k = 0; k < n_classes; ++k)
-            scores[i] += direction[k] * s.fraction[i * n_classes + k];
-    return scores;
+    return projections(s, direction);
+}
+
+std::vector<double> principal_component_scores(const std::vector<Number>& cells,
+                                               const VectorError& criterion) {
+    const CategoryMeans s = target_means(cells, criterion);
+    return projections(s, first_component(covariance(s), s.n_targets));
 }
 
 }  // namespace ceiba::tree

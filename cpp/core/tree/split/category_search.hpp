@@ -9,11 +9,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <numeric>
+#include <type_traits>
 #include <vector>
 
 #include "tree/encode/columns.hpp"
 #include "tree/split/multiway_split.hpp"
 #include "tree/split/split_scorer.hpp"
+#include "tree/split/vector_cells.hpp"
 
 namespace ceiba::tree {
 
@@ -22,6 +24,9 @@ namespace ceiba::tree {
 // score is the fraction of the second.
 std::vector<double> principal_component_scores(const std::vector<Number>& cells, std::size_t size,
                                                std::size_t n_classes);
+// The same for the means of several targets, relative to those of the node.
+std::vector<double> principal_component_scores(const std::vector<Number>& cells,
+                                               const VectorError& criterion);
 
 // Up to this many categories, all groupings (511) are tried.
 constexpr std::size_t kMaxExhaustive = 10;
@@ -79,7 +84,7 @@ class CategorySearch {
         if constexpr (requires { scorer_.cells.n_classes(); })
             return scorer_.cells.n_classes() <= 2 && !scorer_.config.gain_ratio;
         else
-            return true;
+            return !kHasVectors;
     }
 
     void split_known_from_missing(const Column& column, Candidate& best) {
@@ -135,10 +140,12 @@ class CategorySearch {
 
     // Order the categories by the fraction of the second class or by the mean; with more classes
     // along the first principal component of the class fractions (Coppersmith, Hong & Hosking
-    // 1999).
+    // 1999), with several outputs along that of the means.
     std::vector<std::size_t> order_categories() const {
         std::vector<double> score;
-        if constexpr (requires { scorer_.cells.n_classes(); }) {
+        if constexpr (kHasVectors)
+            score = principal_component_scores(items_.cells, scorer_.criterion());
+        else if constexpr (requires { scorer_.cells.n_classes(); }) {
             score = principal_component_scores(items_.cells, scorer_.size,
                                                std::size_t(scorer_.cells.n_classes()));
         } else {
@@ -194,6 +201,8 @@ class CategorySearch {
             if (!std::binary_search(items_.codes.begin(), items_.codes.end(), category))
                 best.table.emplace_back(category, std::int32_t(category));
     }
+
+    static constexpr bool kHasVectors = std::is_same_v<Cells, VectorCells>;
 
     SplitScorer<Cells, CriterionTerm>& scorer_;
     MultiwaySplit<Cells, CriterionTerm> multiway_;

@@ -10,6 +10,7 @@
 #include "tree/split/sources.hpp"
 #include "tree/split/split_scorer.hpp"
 #include "tree/split/threshold_search.hpp"
+#include "tree/split/vector_cells.hpp"
 
 namespace ceiba::tree {
 namespace {
@@ -121,6 +122,13 @@ std::unique_ptr<SplitFinder<MomentRows<Weighted>>> make_moment_finder(const Spli
         Cells{}, SquaredError{spec.has_fractional_weights}, spec);
 }
 
+template <typename Rows>
+std::unique_ptr<SplitFinder<Rows>> make_vector_finder(const SplitFinderSpec& spec) {
+    return std::make_unique<CellSplitFinder<Rows, VectorCells, VectorError>>(
+        VectorCells{int(spec.target_factors.size())}, VectorError{spec.target_factors, {}, {}},
+        spec);
+}
+
 }  // namespace
 
 template <>
@@ -138,6 +146,14 @@ std::unique_ptr<SplitFinder<MomentRows<false>>> make_split_finder(const SplitFin
 template <>
 std::unique_ptr<SplitFinder<MomentRows<true>>> make_split_finder(const SplitFinderSpec& spec) {
     return make_moment_finder<true>(spec);
+}
+template <>
+std::unique_ptr<SplitFinder<NumberVectors>> make_split_finder(const SplitFinderSpec& spec) {
+    return make_vector_finder<NumberVectors>(spec);
+}
+template <>
+std::unique_ptr<SplitFinder<LabelVectors>> make_split_finder(const SplitFinderSpec& spec) {
+    return make_vector_finder<LabelVectors>(spec);
 }
 
 }  // namespace ceiba::tree

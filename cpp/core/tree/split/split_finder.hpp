@@ -81,6 +81,7 @@ struct SplitFinderSpec {
     bool has_fractional_weights = false;  // weights are not integers
     const double* values = nullptr;       // absolute error: target of each rank
     double target_center = 0;             // absolute error: center of all targets
+    std::vector<double> target_factors;   // several outputs: see TreeConfig
 };
 
 inline SplitFinderSpec split_finder_spec(const TreeConfig& config) {
@@ -91,6 +92,7 @@ inline SplitFinderSpec split_finder_spec(const TreeConfig& config) {
     spec.n_classes = int(config.n_classes);
     spec.has_fractional_weights = config.has_fractional_weights();
     spec.target_center = config.target_center;
+    spec.target_factors = config.target_factors;
     return spec;
 }
 

@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy.sparse import csr_matrix, hstack
+from sklearn.metrics import accuracy_score, r2_score
 from sklearn.utils.validation import check_is_fitted
 
 from ceiba._native import NodeTest
@@ -36,20 +37,33 @@ from ceiba.ensemble.common.members import MemberSequence
 from ceiba.ensemble.common.rows import expand_rows
 from ceiba.ensemble.common.sampling import RowSampler, check_warm_start, warn_in_all_samples
 from ceiba.ensemble.forest.explain import forest_sum
-from ceiba.ensemble.forest.grower import TrainingSample, tree_grower
+from ceiba.ensemble.forest.grower import TrainingSample
 from ceiba.ensemble.forest.model import Forest
+from ceiba.ensemble.forest.multi_output import (
+    MultiOutputForest,
+    MultiOutputSample,
+    check_equal_classes,
+    check_forest_options,
+    check_same_outputs,
+    decision_function_of,
+    out_of_bag_vectors,
+    same_classes,
+    with_known_classes,
+)
 from ceiba.ensemble.forest.oob import OutOfBag, PermutationImportance
 from ceiba.ensemble.forest.parameters import ForestParameters
 from ceiba.ensemble.forest.prune import prune_forest
 from ceiba.ensemble.forest.tree_view import depths, parents
 from ceiba.ensemble.forest.trees import ForestTrees, resolve_max_bins, unfitted_tree
 from ceiba.stats import TargetSummary, ToLabeledRows
+from ceiba.stats.outputs import MultiOutputRows, is_multi_output
 from ceiba.tree.config import TreeConfig, n_drawn_columns
 from ceiba.tree.explain.learner import ExplainedTreesMixin
 from ceiba.tree.explain.shap import TreeSum
 from ceiba.tree.model.node_dtype import NodeView
 from ceiba.tree.model.sklearn_names import path_matrix
 from ceiba.tree.model.tree import Tree
+from ceiba.tree.multi_output import check_one_output, check_supported, unsupported_setting
 from ceiba.tree.scoring import predict_batch, score, to_table
 
 # Fitted attributes about out-of-bag rows; they are dropped when trees are dropped or added.
@@ -86,8 +100,8 @@ class BaseForest(ForestParameters, MemberSequence, ExplainedTreesMixin, Estimato
         ----------
         X : array, frame, Table or list
             Rows in memory.
-        y : array of shape (n_rows,)
-            Classes or numbers.
+        y : array of shape (n_rows,) or (n_rows, n_outputs)
+            Classes or numbers. Several columns are several targets of the same trees.
         sample_weight : array of shape (n_rows,), optional
             Weight of each row. Rows are drawn by weight (``bootstrap=True``) or keep their weight;
             rows of weight zero count as absent.
@@ -99,7 +113,10 @@ class BaseForest(ForestParameters, MemberSequence, ExplainedTreesMixin, Estimato
         validate(self)
         seed = seed_of(self.random_state)
         config = self._tree_config()
-        check_in_memory(type(self).__name__, X)
+        if is_multi_output(y):
+            check_forest_options(self)
+            check_supported(config)
+        check_in_memory(type(self).__name__, X, y)
         previous = getattr(self, "forest_", None) if self.warm_start else None
         if previous is not None:
             self._check_columns(X)
@@ -121,13 +138,9 @@ class BaseForest(ForestParameters, MemberSequence, ExplainedTreesMixin, Estimato
         attributes = {
             **schema_attributes(forest.schema), "forest_": forest, "batches_": batches,
         }  # fmt: skip
-        if sample.scale.classes is not None:
-            classes, weights = sample.scale.classes, sample.scale.class_weights
-            attributes |= {"classes_": classes, "n_classes_": len(classes)}
-            if weights is not None and not sample.balanced_unit:
-                attributes["class_weight_"] = weights
+        attributes |= sample.fitted_attributes()
         attributes |= self._oob_results(forest, sample, engine.threads)
-        if forest.n_nodes == forest.n_trees and np.ptp(sample.rows.target.values) > 0:
+        if forest.n_nodes == forest.n_trees and sample.varies:
             warn_constant(
                 forest.n_trees,
                 "decrease min_samples_split, min_samples_leaf, min_weight_fraction_leaf, "
@@ -170,22 +183,18 @@ class BaseForest(ForestParameters, MemberSequence, ExplainedTreesMixin, Estimato
         max_features = None if self.max_features_per == "tree" else self.max_features
         return TreeConfig.of(**values, max_features=max_features)
 
-    def _training_sample(
-        self, engine: Engine, source: Source, previous: Forest | None
-    ) -> TrainingSample:
+    def _training_sample(self, engine: Engine, source: Source, previous: Forest | None) -> Any:
         """Return the rows, with all classes of the existing trees, and their sampler."""
+        if is_multi_output(source.partitions[0].load().target):
+            return self._multi_output_sample(engine, source, previous)
+        if previous is not None:
+            check_same_outputs(previous, 1)
         rows = engine.rows(source.partitions, ToLabeledRows(self._task))
         labeled, summary = rows.table(), engine.reduce(rows, TargetSummary.of)
         if labeled.weight is not None:  # rows of weight zero are dropped
             summary.require_rows()
         sampler = RowSampler.of(len(labeled), labeled.weight, self.max_samples, self.bootstrap)
-        largest = max(abs(summary.target_min), abs(summary.target_max))  # NaN for classes
-        if largest > _MAX_SUM / self.n_estimators:
-            raise ValueError(
-                f"y must be at most {_MAX_SUM / self.n_estimators:.3g} in absolute value, so that "
-                f"the predictions of {self.n_estimators} trees can be summed, got {largest:.3g}: "
-                "rescale y."
-            )
+        self._check_sums(summary)
         if previous is not None and summary.classes is not None:
             assert summary.class_counts is not None
             counts = np.zeros(len(self.classes_), np.int64)
@@ -193,6 +202,35 @@ class BaseForest(ForestParameters, MemberSequence, ExplainedTreesMixin, Estimato
             summary = replace(summary, classes=self.classes_, class_counts=counts)
         class_weight = getattr(self, "class_weight", None)  # a regressor has none
         return TrainingSample.of(labeled, summary, sampler, self.criterion, class_weight)
+
+    def _multi_output_sample(
+        self, engine: Engine, source: Source, previous: Forest | None
+    ) -> MultiOutputSample:
+        """Return the rows with several targets, and their sampler."""
+        outputs = MultiOutputRows.of(source.partitions[0].load(), self._task)
+        if previous is not None:
+            check_same_outputs(previous, len(outputs.targets))
+            outputs = with_known_classes(outputs, vars(self).get("classes_"))
+        summary = TargetSummary((0,), None, None, 1.0, 1.0, True, np.nan, np.nan)
+        for target in outputs.targets:
+            rows = engine.prepared_rows(replace(outputs.labeled, target=target))
+            summary = engine.reduce(rows, TargetSummary.of)
+            summary.require_rows()
+            self._check_sums(summary)
+        labeled = outputs.labeled
+        sampler = RowSampler.of(len(labeled), labeled.weight, self.max_samples, self.bootstrap)
+        class_weight = getattr(self, "class_weight", None)
+        return MultiOutputSample.of(outputs, summary, sampler, class_weight)
+
+    def _check_sums(self, summary: TargetSummary) -> None:
+        """Raise ValueError if the predictions of all trees cannot be summed."""
+        largest = max(abs(summary.target_min), abs(summary.target_max))  # NaN for classes
+        if largest > _MAX_SUM / self.n_estimators:
+            raise ValueError(
+                f"y must be at most {_MAX_SUM / self.n_estimators:.3g} in absolute value, so that "
+                f"the predictions of {self.n_estimators} trees can be summed, got {largest:.3g}: "
+                "rescale y."
+            )
 
     def _check_previous(self, previous: Forest | None, sample: TrainingSample) -> None:
         """Raise if all trees must have the same rows and the existing ones do not."""
@@ -213,7 +251,7 @@ class BaseForest(ForestParameters, MemberSequence, ExplainedTreesMixin, Estimato
             by_tree = self.max_features_per == "tree"
             drawn = self.max_features if by_tree else self.tree_features
             columns_per_tree = n_drawn_columns(drawn, len(sample.rows.table.schema))
-        grow = tree_grower(sample, config, seed, columns_per_tree, engine)
+        grow = sample.tree_grower(config, seed, columns_per_tree, engine)
         # All trees at once keep the threads busy; in parts only to report progress.
         n_parts = min(_PROGRESS_PARTS, len(numbers)) if self.verbose else 1
         ends = [round(part * len(numbers) / n_parts) for part in range(n_parts + 1)]
@@ -248,6 +286,8 @@ class BaseForest(ForestParameters, MemberSequence, ExplainedTreesMixin, Estimato
         results: dict[str, Any] = {}
         if not (self.oob_score or self.importance):
             return results
+        if isinstance(forest, MultiOutputForest):
+            return self._multi_output_oob(forest, sample, threads)
         oob = OutOfBag.of(forest, sample, self._leaf_smoothing, threads)
         if self.oob_score:
             mean, n_trees, curve = oob.predict()
@@ -259,6 +299,26 @@ class BaseForest(ForestParameters, MemberSequence, ExplainedTreesMixin, Estimato
             results["oob_importance_"] = oob.permutation_importance(1, 0.95)
         return results
 
+    def _multi_output_oob(
+        self, forest: MultiOutputForest, sample: Any, threads: int
+    ) -> dict[str, Any]:
+        """Return predictions and score on out-of-bag rows of several targets."""
+        is_classifier = forest.output_classes[0] > 0
+        if is_classifier:
+            check_equal_classes(forest.output_classes)
+        mean, n_trees = out_of_bag_vectors(forest, sample, threads)
+        predicted = n_trees > 0
+        warn_in_all_samples(int((~predicted).sum()), len(n_trees), "tree")
+        y, metric = sample.outputs.values, r2_score
+        score, own = float("nan"), mean
+        if is_classifier:
+            mean = decision_function_of(mean, forest.output_classes)
+            own, metric = mean.argmax(axis=1), accuracy_score
+        if predicted.sum() > (0 if is_classifier else 1):
+            metric = self.oob_score if callable(self.oob_score) else metric
+            score = float(metric(y[predicted], own[predicted]))
+        return {self._oob_name: mean, "oob_score_": score}
+
     def _score_oob(self, mean: Array, n_trees: Array, sample: TrainingSample) -> float:
         raise NotImplementedError
 
@@ -267,7 +327,7 @@ class BaseForest(ForestParameters, MemberSequence, ExplainedTreesMixin, Estimato
         engine, source = self._open_source(X, reset=False)
         rows = engine.rows(source.partitions, to_table)
         model = (self.forest_, self._leaf_smoothing)
-        return np.asarray(engine.predict(rows, predict_batch, Forest.predict, *model))
+        return np.asarray(engine.predict(rows, predict_batch, type(self.forest_).predict, *model))
 
     def apply(self, X: Any) -> Array:
         """Return the leaf of each row in each tree.
@@ -288,6 +348,7 @@ class BaseForest(ForestParameters, MemberSequence, ExplainedTreesMixin, Estimato
         return score(self, self.forest_, engine, source, self._leaf_smoothing)
 
     def _tree_sum(self) -> TreeSum:
+        check_one_output(self, "An explanation")
         return forest_sum(self.forest_, self._leaf_smoothing)
 
     @property
@@ -349,9 +410,18 @@ class BaseForest(ForestParameters, MemberSequence, ExplainedTreesMixin, Estimato
 
     @property
     def n_outputs_(self) -> int:
-        """Number of targets: 1."""
+        """Number of targets."""
         check_is_fitted(self)
-        return 1
+        return self.forest_.n_outputs
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        try:
+            check_forest_options(self)
+            tags.target_tags.multi_output = unsupported_setting(self._tree_config()) is None
+        except (TypeError, ValueError):  # parameters that fit refuses
+            tags.target_tags.multi_output = False
+        return tags
 
     def tree(self, number: int) -> Tree:
         """Return one tree of the forest, for example to print ``tree(0).to_text()``."""
@@ -393,7 +463,12 @@ class BaseForest(ForestParameters, MemberSequence, ExplainedTreesMixin, Estimato
             check_is_fitted(other)
             if other.schema_ != self.schema_:
                 raise ValueError("the forests must have the same columns, got different schemas.")
-            if self.forest_.n_classes and not np.array_equal(self.classes_, other.classes_):
+            if self.n_outputs_ != other.n_outputs_:
+                raise ValueError(
+                    f"the forests must have the same targets, got {self.n_outputs_} and "
+                    f"{other.n_outputs_}."
+                )
+            if not same_classes(vars(self).get("classes_"), vars(other).get("classes_")):
                 raise ValueError("the forests must have the same classes.")
         forest = self.forest_.merge_forests(*(other.forest_ for other in others))
         keys = np.column_stack([forest.tree_seeds, forest.samples[:, 1]])
@@ -480,6 +555,8 @@ class BaseForest(ForestParameters, MemberSequence, ExplainedTreesMixin, Estimato
         return self._out_of_bag(X, y, sample_weight).corrected_importances()
 
     def _out_of_bag(self, X: Any, y: Any, sample_weight: Any) -> OutOfBag:
+        check_is_fitted(self)
+        check_one_output(self, "An out-of-bag importance")
         check_in_memory(type(self).__name__, X)
         engine, source = self._open_source(X, sample_weight, reset=False, y=y, task=self._task)
         sample = self._training_sample(engine, source, self.forest_)

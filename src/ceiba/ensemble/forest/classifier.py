@@ -13,6 +13,9 @@ from ceiba.base import ScanScoreMixin, fitted
 from ceiba.data.target import Task
 from ceiba.ensemble.forest.base import BaseForest
 from ceiba.ensemble.forest.grower import TrainingSample
+from ceiba.ensemble.forest.multi_output import MultiOutputForest
+from ceiba.tree.model.multi_output import split_outputs
+from ceiba.tree.multi_output import check_class_lists, predicted_classes
 
 
 class RandomForestClassifier(ScanScoreMixin, ClassifierMixin, BaseForest):
@@ -83,18 +86,19 @@ class RandomForestClassifier(ScanScoreMixin, ClassifierMixin, BaseForest):
 
     _task: ClassVar[Task] = "classification"
     _oob_name: ClassVar[str] = "oob_decision_function_"
-    classes_: Array = fitted()
-    n_classes_: int = fitted()
+    classes_: Any = fitted()
+    n_classes_: Any = fitted()
 
     criterion: Annotated[
         Literal["gini", "entropy", "log_loss"],
         "Impurity that splits decrease: Gini impurity or entropy (log_loss is a synonym).",
     ] = "gini"
     class_weight: Annotated[
-        Literal["balanced", "balanced_subsample"] | Mapping[Any, float] | None,
+        Literal["balanced", "balanced_subsample"] | Mapping[Any, float] | list[Any] | None,
         "Factors of the weights of each class: a mapping (1 for classes it lacks), 'balanced' for "
         "equal total weight of all classes, or 'balanced_subsample' for that in the sample of each "
-        "tree.",
+        "tree. With several targets the factors of a row's classes are multiplied; a list has a "
+        "mapping for each.",
     ] = None
     leaf_probability: Annotated[
         Literal["plain", "laplace"],
@@ -107,26 +111,33 @@ class RandomForestClassifier(ScanScoreMixin, ClassifierMixin, BaseForest):
 
         Returns
         -------
-        ndarray of shape (n_rows,)
+        ndarray of shape (n_rows,) or (n_rows, n_outputs)
         """
+        if self.n_outputs_ > 1:
+            return predicted_classes(self.classes_, self.predict_proba(X))
         probabilities = self._predict(X)
         return np.asarray(self.classes_[self.forest_.decide(probabilities)])
 
-    def predict_proba(self, X: Any) -> Array:
+    def predict_proba(self, X: Any) -> Any:
         """Predict class probabilities: the mean over the trees of each row's leaf.
 
         Returns
         -------
         ndarray of shape (n_rows, n_classes)
-            Columns as in ``classes_``.
+            Columns as in ``classes_``. With several targets a list with an array for each.
         """
-        return self._predict(X)
+        values = self._predict(X)
+        if isinstance(self.forest_, MultiOutputForest):
+            return split_outputs(values, self.forest_.output_classes)
+        return values
 
-    def predict_log_proba(self, X: Any) -> Array:
+    def predict_log_proba(self, X: Any) -> Any:
         """Predict logarithms of the class probabilities."""
+        probabilities = self.predict_proba(X)
         with np.errstate(divide="ignore"):
-            logs: Array = np.log(self.predict_proba(X))
-        return logs
+            if self.n_outputs_ > 1:
+                return [np.log(own) for own in probabilities]
+            return np.log(probabilities)
 
     @property
     def _leaf_smoothing(self) -> float:
@@ -143,6 +154,8 @@ class RandomForestClassifier(ScanScoreMixin, ClassifierMixin, BaseForest):
 
     def _check_state(self) -> None:
         super()._check_state()
+        if isinstance(self.forest_, MultiOutputForest):
+            return check_class_lists(self, self.forest_.output_classes)
         if not self.forest_.n_classes == self.n_classes_ == len(self.classes_):
             raise ValueError(
                 f"forest_ and n_classes_ must have {len(self.classes_)} classes, as classes_, got "

@@ -55,16 +55,7 @@ class TrainingSample:
         if class_weight is not None and not balanced:
             factors = class_weight_factors(class_weight, summary)
         weighted_rows = rows
-        if sampler.replace or rows.weight is None or are_integer_weights(rows.weight):
-            # Rows are counted: a row drawn once has weight 1.
-            n_counted = max(sampler.n_draws if sampler.replace else _total(sampler), sampler.n_rows)
-            summary = replace(
-                summary, rows=(n_counted,), weight_min=1.0, weight_max=1.0, integer_weights=True
-            )
-            rows = replace(rows, weight=None)
-        else:
-            # Fractional weights are part of the targets, and every row is drawn at most once.
-            sampler = replace(sampler, weights=None)
+        rows, summary, sampler = rows_as_drawn(rows, summary, sampler)
         if balanced:
             assert summary.classes is not None
             # No class weight exceeds the number of all rows drawn.
@@ -89,14 +80,54 @@ class TrainingSample:
     @property
     def fingerprint(self) -> int:
         """CRC-32 of table, target, weights and sampler."""
-        sampler, rows = self.sampler, self.weighted_rows
-        values = [sampler.n_draws, sampler.replace, sampler.all_rows]
-        values += [] if rows.target.classes is None else rows.target.classes.tolist()
-        crc = zlib.crc32(repr(values).encode())
-        for array in [rows.weight, rows.target.values, *table_arrays(rows.table)]:
-            if array is not None:
-                crc = zlib.crc32(np.ascontiguousarray(array).data.cast("B"), crc)
-        return crc
+        return sample_fingerprint(self.sampler, self.weighted_rows)
+
+    @property
+    def varies(self) -> bool:
+        """Whether the target differs between rows."""
+        return bool(np.ptp(self.rows.target.values) > 0)
+
+    def fitted_attributes(self) -> dict[str, Any]:
+        """Return the fitted attributes of a classifier's target."""
+        classes, weights = self.scale.classes, self.scale.class_weights
+        if classes is None:
+            return {}
+        attributes: dict[str, Any] = {"classes_": classes, "n_classes_": len(classes)}
+        if weights is not None and not self.balanced_unit:
+            attributes["class_weight_"] = weights
+        return attributes
+
+    def tree_grower(
+        self, config: TreeConfig, seed: int, columns_per_tree: int, engine: Engine
+    ) -> Callable[[range], Forest]:
+        """Encode the table, and return a function that grows the trees of some numbers."""
+        return tree_grower(self, config, seed, columns_per_tree, engine)
+
+
+def sample_fingerprint(sampler: RowSampler, rows: LabeledRows) -> int:
+    """Return the CRC-32 of table, target, weights and sampler."""
+    values = [sampler.n_draws, sampler.replace, sampler.all_rows]
+    values += [] if rows.target.classes is None else rows.target.classes.tolist()
+    crc = zlib.crc32(repr(values).encode())
+    for array in [rows.weight, rows.target.values, *table_arrays(rows.table)]:
+        if array is not None:
+            crc = zlib.crc32(np.ascontiguousarray(array).data.cast("B"), crc)
+    return crc
+
+
+def rows_as_drawn(
+    rows: LabeledRows, summary: TargetSummary, sampler: RowSampler
+) -> tuple[LabeledRows, TargetSummary, RowSampler]:
+    """Return rows with the weights that their targets have, and how they are summed and drawn."""
+    if sampler.replace or rows.weight is None or are_integer_weights(rows.weight):
+        # Rows are counted: a row drawn once has weight 1.
+        n_counted = max(sampler.n_draws if sampler.replace else _total(sampler), sampler.n_rows)
+        counted = replace(
+            summary, rows=(n_counted,), weight_min=1.0, weight_max=1.0, integer_weights=True
+        )
+        return replace(rows, weight=None), counted, sampler
+    # Fractional weights are part of the targets, and every row is drawn at most once.
+    return rows, summary, replace(sampler, weights=None)
 
 
 def _total(sampler: RowSampler) -> int:
@@ -110,7 +141,7 @@ def tree_grower(
 
     ``columns_per_tree`` is 0 for all columns.
     """
-    encoding, codes, values = _encode(sample, config, seed, engine)
+    encoding, codes, values = encode_table(sample, config, seed, engine)
     schema, scale, n_rows = sample.rows.table.schema, sample.scale, sample.sampler.n_rows
     # min_weight_fraction_leaf refers to the weight of each tree's own sample, which only the
     # kernel computes; the total weight is 0 here.
@@ -123,7 +154,7 @@ def tree_grower(
     fingerprint = sample.fingerprint
 
     def grow(numbers: range) -> Forest:
-        origins = _pairs(seed, np.array(numbers))
+        origins = pairs_of(seed, np.array(numbers))
         forest_config = _native.ForestConfig(
             tree=growth, seeds=tree_seeds(origins), columns_per_tree=columns_per_tree,
             min_weight_fraction=float(config.min_weight_fraction_leaf),
@@ -136,21 +167,22 @@ def tree_grower(
         return Forest(
             **arrays, origins=origins, schema=schema, n_grown=numbers.stop,
             weight_unit=np.full(len(numbers), scale.weight_unit),
-            samples=_pairs(n_rows, np.full(len(numbers), fingerprint)),
+            samples=pairs_of(n_rows, np.full(len(numbers), fingerprint)),
             n_classes=0 if scale.classes is None else len(scale.classes),
         )  # fmt: skip
 
     return grow
 
 
-def _pairs(first: int, second: Array) -> Array:
+def pairs_of(first: int, second: Array) -> Array:
+    """Return pairs of one number and each of others."""
     pairs = np.empty((len(second), 2), np.uint64)
     pairs[:, 0], pairs[:, 1] = first, second
     return pairs
 
 
-def _encode(
-    sample: TrainingSample, config: TreeConfig, seed: int, engine: Engine
+def encode_table(
+    sample: Any, config: TreeConfig, seed: int, engine: Engine
 ) -> tuple[ColumnEncoding, Array, CodeValues]:
     """Return the column encoding, the codes of the table, and their values."""
     table, threads = sample.rows.table, engine.threads

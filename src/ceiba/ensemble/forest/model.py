@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
-from typing import Annotated, Any
+from typing import Annotated, Any, Self
 
 import numpy as np
 
@@ -85,7 +85,7 @@ class Forest(Record):
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Copies and pickles are checked like files, and are read-only.
-        return Forest.from_json, (self.to_json(),)
+        return type(self).from_json, (self.to_json(),)
 
     def __repr__(self) -> str:
         return f"Forest({self.n_trees} trees, {self.n_nodes} nodes)"
@@ -94,6 +94,11 @@ class Forest(Record):
     def n_trees(self) -> int:
         """Number of trees."""
         return len(self.tree_offsets) - 1
+
+    @property
+    def n_outputs(self) -> int:
+        """Number of targets."""
+        return 1
 
     @property
     def n_nodes(self) -> int:
@@ -225,7 +230,7 @@ class Forest(Record):
         return to_stored(self)
 
     @classmethod
-    def from_json(cls, values: dict[str, Any]) -> Forest:
+    def from_json(cls, values: dict[str, Any]) -> Self:
         """Return the forest that `to_json` wrote; raise ValueError if it is damaged."""
         return super().from_json(from_stored(values))
 

@@ -18,6 +18,7 @@ from ceiba.ensemble.forest.base import BaseForest
 from ceiba.ensemble.forest.grower import TrainingSample
 from ceiba.ensemble.forest.model import Forest
 from ceiba.ensemble.forest.quantiles import LeafTargets
+from ceiba.tree.multi_output import check_one_output
 from ceiba.tree.parameters import MaxFeatures
 
 
@@ -99,7 +100,7 @@ class RandomForestRegressor(ScanScoreMixin, RegressorMixin, BaseForest):
 
         Returns
         -------
-        ndarray of shape (n_rows,)
+        ndarray of shape (n_rows,) or (n_rows, n_outputs)
         """
         return self._predict(X)
 
@@ -153,6 +154,7 @@ class RandomForestRegressor(ScanScoreMixin, RegressorMixin, BaseForest):
         check_is_fitted(self)
         if not 0 < coverage < 1:
             raise ValueError(f"coverage must be in (0, 1), got {coverage}.")
+        check_one_output(self, "predict_interval()")
         ends = [0.5 - coverage / 2, 0.5 + coverage / 2]
         if method == "quantiles":
             return self.predict_quantiles(X, ends)
@@ -175,7 +177,7 @@ class RandomForestRegressor(ScanScoreMixin, RegressorMixin, BaseForest):
 
     def _oob_results(self, forest: Forest, sample: TrainingSample, threads: int) -> dict[str, Any]:
         results = super()._oob_results(forest, sample, threads)
-        if self.oob_score:
+        if self.oob_score and forest.n_outputs == 1:
             errors = sample.rows.target.values - results["oob_prediction_"]
             results["oob_errors_"] = np.sort(errors[~np.isnan(errors)])
         if self.quantiles:

@@ -16,7 +16,7 @@ from ceiba.data.target import class_indices
 from ceiba.datasets import Dataset, load
 from ceiba.plots import style
 from ceiba.plots.docstrings import documented
-from ceiba.plots.models import has_tree, model_error
+from ceiba.plots.models import check_one_target, has_tree, model_error
 from ceiba.plots.planes.section import LeafBoxes, Section, class_codes, pale_colors
 from ceiba.tree.classifier import DecisionTreeClassifier
 
@@ -104,6 +104,7 @@ def _check_regions(model: Any, resolution: int, edges: bool) -> None:
     if not hasattr(model, "classes_"):
         remedy = "draw it with plots.partition(model, X, y)" if has_tree(model) else None
         raise model_error("model", "a fitted classifier", model, remedy)
+    check_one_target(getattr(model, "n_outputs_", 1))
     if resolution < 2:
         raise ValueError(f"resolution must be at least 2, got {resolution}.")
     is_tree = has_tree(model)

@@ -12,7 +12,7 @@ from ceiba._native import ColumnType
 from ceiba.base import unused_error
 from ceiba.data.table import Table
 from ceiba.plots.docstrings import documented
-from ceiba.plots.models import has_tree, model_error, one_tree
+from ceiba.plots.models import check_one_target, has_tree, model_error, one_tree
 from ceiba.plots.style import count_text, require_matplotlib, shorten
 from ceiba.plots.trees.diagram import DiagramBuilder
 from ceiba.plots.trees.nodes import CardWriter, NodeCard
@@ -124,10 +124,12 @@ def labeled_tree(
     """Return the tree of a fitted estimator or a bare tree, its class labels, and its name."""
     require_matplotlib()
     if isinstance(model, Tree):
+        check_one_target(model.n_outputs)
         return model, class_labels(model, classes), "Tree"
     if not has_tree(model):
         raise model_error("model", "a fitted tree of Ceiba", model, one_tree(model))
     found = model.tree_
+    check_one_target(found.n_outputs)
     if classes is None:
         classes = getattr(model, "classes_", None)
     return found, class_labels(found, classes), type(model).__name__

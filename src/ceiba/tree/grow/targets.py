@@ -19,7 +19,7 @@ from ceiba.stats.labeled import LabeledRows, TargetSummary
 _WEIGHT_BITS, _SUM_BITS = 52, 62
 _PER_ROW = ("label", "weighted_target", "weighted_square", "value", "weight")
 # Ranges of targets whose squares are representable, and the maximum sum.
-_SQUARE_RANGE = (1e-150, 1e150)
+SQUARE_RANGE = (1e-150, 1e150)
 _MAX_SUM = 1e307
 # Class indices are stored as uint16.
 _MAX_CLASSES = 65_535
@@ -228,7 +228,7 @@ def _check_target(summary: TargetSummary, poisson: bool) -> None:
 
 
 def _check_reach(reach: float, squares: bool, n_rows: int) -> None:
-    low, high = _SQUARE_RANGE
+    low, high = SQUARE_RANGE
     if squares and reach > 0 and not low <= reach <= high:
         raise ValueError(
             f"The values of y differ by {2 * reach:.3g}, whose squares are not representable: "

@@ -134,7 +134,7 @@ class Tree(SklearnTreeNames, Record):
 
     def __reduce__(self) -> tuple[Any, ...]:
         # A copy or an unpickled tree is checked like one from a file, and is read-only too.
-        return Tree.from_json, (self.to_json(),)
+        return type(self).from_json, (self.to_json(),)
 
     def __repr__(self) -> str:
         return f"Tree({self.n_nodes} nodes, {self.n_leaves} leaves, depth {self.max_depth})"
@@ -153,6 +153,11 @@ class Tree(SklearnTreeNames, Record):
     def is_classification(self) -> bool:
         """Whether the tree predicts classes rather than numbers."""
         return bool(self.leaves.shape[1])
+
+    @property
+    def has_class_weights(self) -> bool:
+        """Whether the values of the nodes are class weights rather than means."""
+        return self.is_classification
 
     @property
     def max_depth(self) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
 REASONS = tuple(reason.name.lower() for reason in LeafReason)
 # Probabilities of 65,535 classes sum to 1 with a smaller error.
-_MAX_ROUNDING = 1e-9
+MAX_ROUNDING = 1e-9
 # Arrays with one entry per node.
 NODE_ARRAYS = (
     "n_rows", "weight", "impurity", "gain", "reason", "method", "ties", "depth",
@@ -24,8 +25,11 @@ NODE_ARRAYS = (
 )  # fmt: skip
 
 
-def check_tree(tree: Tree) -> None:
-    """Check what the kernels rely on: every path ends in a leaf, and every index is valid."""
+def check_tree(tree: Tree, check_predictions: Callable[[Tree], None] | None = None) -> None:
+    """Check what the kernels rely on: every path ends in a leaf, and every index is valid.
+
+    ``check_predictions`` checks what leaves predict; by default one target.
+    """
     if tree.n_nodes == 0:
         raise ValueError("nodes must have at least one row, got none.")
     if tree.reason.max() >= len(REASONS) or tree.method.max() >= len(METHODS):
@@ -37,7 +41,7 @@ def check_tree(tree: Tree) -> None:
     expected = np.where(tree.parent < 0, 0, tree.depth[tree.parent] + 1)
     rule = "0 for the root and one more than its parent's elsewhere"
     check_values("depth", tree.depth, tree.depth == expected, rule)
-    _check_predictions(tree)
+    (check_predictions or _check_predictions)(tree)
     _check_descriptions(tree)
     if len(tree.surrogates) and tree.missing != "surrogate":
         raise ValueError(f"surrogates require missing='surrogate', got {tree.missing!r}.")
@@ -68,18 +72,23 @@ def _check_predictions(tree: Tree) -> None:
         check_values("weight", tree.weight, tree.is_leaf | (branches > 0), rule)
 
 
-def _check_probabilities(tree: Tree) -> None:
+def check_leaf_rows(tree: Tree) -> None:
+    """Check that every leaf names a row of ``leaves``."""
     rows = tree.child[tree.is_leaf]
     if not (rows.min() >= 0 and rows.max() < len(tree.leaves)):
         raise ValueError(
             f"every leaf must name one of the {len(tree.leaves)} rows of leaves, got indices from "
             f"{rows.min()} to {rows.max()}."
         )
+
+
+def _check_probabilities(tree: Tree) -> None:
+    check_leaf_rows(tree)
     leaves = tree.leaves
     check_values("leaves", leaves, np.isfinite(leaves) & (leaves >= 0), "finite and not negative")
     total = leaves.sum(axis=1)
     rule = "rows of probabilities, which sum to 1"
-    check_values("leaves", leaves, np.abs(total - 1) <= _MAX_ROUNDING, rule)
+    check_values("leaves", leaves, np.abs(total - 1) <= MAX_ROUNDING, rule)
 
 
 def _check_descriptions(tree: Tree) -> None:
@@ -95,7 +104,7 @@ def _check_descriptions(tree: Tree) -> None:
         raise ValueError(
             f"node_values must have {n_values} columns, got {tree.node_values.shape[1]}."
         )
-    if tree.is_classification:
+    if tree.has_class_weights:
         check_values(
             "node_values", tree.node_values, tree.node_values >= 0, "class weights, not negative"
         )

@@ -1,0 +1,210 @@
+"""Trees of several targets: one structure that lowers the mean error of all of them.
+
+    error of a node = mean over the outputs of squared error, or Gini impurity
+    split           = threshold, or groups of categories, of maximum decrease of the error
+    leaf            = mean of each target, or class fractions of each output
+
+De'ath (2002), "Multivariate regression trees: a new technique for modeling species-environment
+relationships", Ecology 83.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import reduce
+from typing import Any
+
+import numpy as np
+
+from ceiba import _native
+from ceiba._typing import Array
+from ceiba.base import ParameterError, seed_of
+from ceiba.base.estimator import schema_attributes
+from ceiba.data.target import Target
+from ceiba.engine.choose import check_in_memory
+from ceiba.stats import TargetSummary
+from ceiba.stats.outputs import MultiOutputRows
+from ceiba.stats.points import zero_weights_error
+from ceiba.tree.config import TreeConfig
+from ceiba.tree.grow.encoding import ColumnEncoding, draw_sample
+from ceiba.tree.grow.grower import SAMPLE_ROWS, GrowthResult, TreeGrower
+from ceiba.tree.grow.output_targets import OutputTargets
+from ceiba.tree.grow.statistics import GrowthState
+from ceiba.tree.grow.targets import GrowthInputs
+from ceiba.tree.grow.thresholds import add_bin_candidates, add_rank_candidates, snap_to_values
+from ceiba.tree.model.multi_output import MultiOutputTree, single_output_error
+
+# A setting, the values that trees of several targets have, and the one to choose.
+_SUPPORTED: tuple[tuple[str, tuple[Any, ...], Any], ...] = (
+    ("criterion", ("gini", "squared_error"), None),
+    ("splits", ("binary", "multiway"), "binary"),
+    ("missing", ("learned", "branch", "majority"), "learned"),
+    ("empty_branches", (False,), False),
+    ("min_split_fraction", (0.0,), 0.0),
+    ("collapse", (False,), False),
+    ("pruning", ("none",), "none"),
+    ("min_leaf_branches", ("all",), "all"),
+    ("feature_reuse", ("all",), "all"),
+)
+
+
+def unsupported_setting(config: TreeConfig) -> str | None:
+    """Return the error of the first setting that trees of several targets do not have, or None."""
+    for name, allowed, choice in _SUPPORTED:
+        value = getattr(config, name)
+        if value not in allowed:
+            if name == "criterion":
+                choice = "squared_error" if config.is_regression else "gini"
+            return (
+                f"{name}={value!r} requires one target, got a y with several columns: set "
+                f"{name}={choice!r}, or fit a model for each column."
+            )
+    return None
+
+
+def check_supported(config: TreeConfig) -> None:
+    """Raise `ParameterError` for settings that trees of several targets do not have."""
+    if (message := unsupported_setting(config)) is not None:
+        raise ParameterError(message)
+
+
+def check_one_output(model: Any, what: str) -> None:
+    """Raise ValueError if a fitted model has several outputs."""
+    n_outputs = getattr(model, "n_outputs_", 1)
+    if n_outputs > 1:
+        raise single_output_error(what, n_outputs)
+
+
+def fit_tree(model: Any, X: Any, y: Any, sample_weight: Any) -> dict[str, Any]:
+    """Grow a tree of several targets, and return the fitted attributes of its estimator."""
+    check_in_memory(f"{type(model).__name__} with several targets", X, y)
+    engine, source = model._open_source(X, sample_weight, y=y, reset=True)
+    config = TreeConfig.from_estimator(model)
+    check_supported(config)
+    if getattr(model, "cost_matrix", None) is not None:
+        raise ParameterError(
+            "cost_matrix requires one target, got a y with several columns: use class_weight, or "
+            "fit a model for each column."
+        )
+    if getattr(model, "leaf_probability", "plain") != "plain":
+        raise ParameterError(
+            f"leaf_probability={model.leaf_probability!r} requires one target, got a y with "
+            "several columns: set leaf_probability='plain'."
+        )
+    rows = MultiOutputRows.of(source.partitions[0].load(), model._task)
+    if not len(rows):
+        raise zero_weights_error()
+    weight = rows.labeled.weight
+    factors = output_class_weights(getattr(model, "class_weight", None), rows)
+    if factors is not None:
+        weight = row_factors(factors, rows) * (1.0 if weight is None else weight)
+    result, means, targets = _grow(model, engine, rows, config, OutputTargets.of(rows, weight))
+    attributes = {
+        "tree_": MultiOutputTree.of(result.tree, means, targets.output_classes),
+        **schema_attributes(source.schema),
+        **class_attributes(rows, factors),
+    }
+    return attributes | {"trace_": result.trace()} if config.trace else attributes
+
+
+def _grow(
+    model: Any, engine: Any, rows: MultiOutputRows, config: TreeConfig, targets: OutputTargets
+) -> tuple[GrowthResult, Array, OutputTargets]:
+    """Grow the structure; return it with the mean targets of its nodes."""
+    table, threads, seed = rows.labeled.table, engine.threads, seed_of(model.random_state)
+    n_rows = len(rows)
+    inputs = GrowthInputs(table.schema, n_rows, targets.total_weight or n_rows, targets.scale, seed)
+    growth = targets.growth(config, inputs)
+    prepared = engine.prepared_rows(rows.labeled)
+    if config.max_bins is None:
+        encoding, codes = ColumnEncoding.of_ranks(table, threads)
+        if not config.all_thresholds:
+            encoding = add_rank_candidates(encoding, config, seed, codes, table, targets.weight)
+    else:
+        sample = draw_sample(engine, prepared, n_rows, SAMPLE_ROWS, seed)
+        encoding = ColumnEncoding.of_bins(sample, config.max_bins, threads)
+        codes = encoding.encode(table, threads)
+        if not config.all_thresholds:
+            encoding = add_bin_candidates(encoding, config, seed, sample)
+    state, means = _native.tree_grow_vectors(
+        growth.native, codes, encoding.native(), targets.native, threads
+    )
+    grower = TreeGrower(engine, prepared, config, inputs, growth)
+    result = grower.pack(encoding, GrowthState(*state), table, codes)
+    if config.thresholds == "value":
+        result = replace(result, tree=snap_to_values(result.tree, table))
+    return result, means[result.state_nodes], targets
+
+
+def class_attributes(rows: MultiOutputRows, factors: list[Array] | None) -> dict[str, Any]:
+    """Return the fitted attributes of a classifier's outputs: lists, as in scikit-learn."""
+    classes = rows.classes
+    if classes is None:
+        return {}
+    attributes = {"classes_": classes, "n_classes_": [len(own) for own in classes]}
+    return attributes if factors is None else attributes | {"class_weight_": factors}
+
+
+def output_class_weights(class_weight: Any, rows: MultiOutputRows) -> list[Array] | None:
+    """Return the factors of the classes of each output, or None."""
+    from ceiba.tree.classifier import class_weight_factors
+
+    if class_weight is None:
+        return None
+    n_outputs = len(rows.targets)
+    if isinstance(class_weight, Mapping):
+        raise ParameterError(
+            "For multi-output, class_weight should be a list of dicts, or the string 'balanced', "
+            f"got {class_weight!r}."
+        )
+    if isinstance(class_weight, str):
+        if class_weight != "balanced":
+            raise ParameterError(
+                f"class_weight={class_weight!r} requires one target, got {n_outputs}: set "
+                "class_weight='balanced'."
+            )
+        class_weight = [class_weight] * n_outputs
+    if len(class_weight) != n_outputs:
+        raise ParameterError(
+            "For multi-output, number of elements in class_weight should match number of outputs, "
+            f"{n_outputs}, got {len(class_weight)}."
+        )
+    factors = []
+    for own, target in zip(class_weight, rows.targets, strict=True):
+        found = class_weight_factors(own, _class_summary(target))
+        factors.append(np.ones(len(np.asarray(target.classes))) if found is None else found)
+    return factors
+
+
+def _class_summary(target: Target) -> TargetSummary:
+    assert target.classes is not None
+    counts = np.bincount(target.values, minlength=len(target.classes)).astype(np.int64)
+    ranges = (1.0, 1.0, True, np.nan, np.nan)
+    return TargetSummary((len(target.values),), target.classes, counts, *ranges)
+
+
+def row_factors(factors: list[Array], rows: MultiOutputRows) -> Array:
+    """Return the product over the outputs of the factors of a row's classes."""
+    own = [factor[target.values] for factor, target in zip(factors, rows.targets, strict=True)]
+    return np.asarray(reduce(np.multiply, own))
+
+
+def predicted_classes(classes: list[Array], probabilities: list[Array]) -> Array:
+    """Return the most probable class of each output: (n_rows, n_outputs)."""
+    labels = [own[p.argmax(axis=1)] for own, p in zip(classes, probabilities, strict=True)]
+    if len({isinstance(own[0], str) for own in classes}) > 1:
+        labels = [own.astype(object) for own in labels]  # NumPy would convert numbers to text
+    return np.column_stack(labels)
+
+
+def check_class_lists(model: Any, output_classes: Array) -> None:
+    """Raise ValueError unless the classes of an estimator are those of its outputs."""
+    expected = output_classes.tolist()
+    classes, n_classes = model.classes_, model.n_classes_
+    is_list = isinstance(classes, list) and isinstance(n_classes, list)
+    if not is_list or [len(own) for own in classes] != expected or n_classes != expected:
+        raise ValueError(
+            f"classes_ and n_classes_ must be lists with {expected} classes, as the outputs of the "
+            "model."
+        )
