@@ -157,12 +157,7 @@ class BoostedTrees {
                 "reg_lambda, reg_alpha and category_smoothing must not be negative.");
         require(config.monotonic.empty() || config.monotonic.size() == n_columns,
                 "monotonic must have one entry per column.");
-        for (const auto& set : config.interactions) {
-            require(std::is_sorted(set.begin(), set.end()), "interactions must be ascending.");
-            for (const std::int32_t column : set)
-                require(column >= 0 && std::size_t(column) < n_columns,
-                        "interactions must be indices of columns.");
-        }
+        check_interactions(config.interactions, n_columns);
         require(
             config.gradient_bits == 0 || (config.gradient_bits >= 2 && config.gradient_bits <= 41),
             "gradient_bits must be 0 or in [2, 41].");
@@ -297,8 +292,9 @@ void bind_boosting(nb::module_& module) {
         .def_rw("category_smoothing", &BoostingConfig::category_smoothing)
         .def_rw("columns_per_node", &BoostingConfig::columns_per_node)
         .def_rw("monotonic", &BoostingConfig::monotonic)
-        .def_rw("interactions", &BoostingConfig::interactions)
-        .def_rw("gradient_bits", &BoostingConfig::gradient_bits);
+        .def_rw("gradient_bits", &BoostingConfig::gradient_bits)
+        .def_prop_rw("interactions", &interactions_of<BoostingConfig>,
+                     &set_interactions<BoostingConfig>);
     nb::class_<BoostedTrees>(module, "BoostedTrees", "Encoded rows, and the tree grown last.")
         .def(nb::init<const BoostingConfig&, const AnyCodes&, const EncodingArrays&, int>(),
              "config"_a, "codes"_a.noconvert(), "encoding"_a, "threads"_a)

@@ -61,6 +61,7 @@ nb::dict grow_trees(const ForestConfig& config, const AnyCodes& any, const Encod
         [&](const auto& codes) {
             const auto columns = encoded_columns(codes, encoding.view());
             check_config(config);
+            check_constraints(config.tree, columns.columns);
             const Targets view = targets.view(columns.rows, config.tree, true);
             require(sampler.sampling.rows == columns.rows, "sampler must draw from the rows.");
             const Scales scales = values.view();

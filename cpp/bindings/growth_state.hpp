@@ -31,7 +31,7 @@ inline void check_nodes(const TreeBuilder& builder) {
     const auto count = std::int64_t(builder.nodes.size());
     for (std::int64_t i = 0; i < count; ++i) {
         const Node& node = builder.nodes[std::size_t(i)];
-        require(node.reason <= Reason::kOpen && node.shape <= SplitShape::kIntervals &&
+        require(node.reason <= Reason::kMonotonic && node.shape <= SplitShape::kIntervals &&
                     node.method <= SearchMethod::kIntervals,
                 "nodes must have a known reason, shape and method.");
         require(node.parent >= -1 && node.parent < i, "nodes must follow their parents.");
@@ -127,12 +127,14 @@ inline TreeBuilder builder_of(const TreeConfig& config, std::size_t columns,
     builder.candidate_codes.assign(threshold_codes.data(), threshold_codes.data() + kept);
     builder.config.root_weight = double(builder.weight(0));
     check_nodes(builder);
+    builder.restore_interactions();
     return builder;
 }
 
 // A checked builder of a state and the encoding of its columns.
 inline TreeBuilder checked_builder(const TreeConfig& config, const std::vector<Column>& columns,
                                    const std::optional<StateIn>& state) {
+    check_constraints(config, columns);
     TreeBuilder builder = builder_of(config, columns.size(), state);
     check_tables(builder, code_counts(columns));
     return builder;

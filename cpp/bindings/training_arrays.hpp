@@ -9,6 +9,47 @@
 
 namespace ceiba::bindings {
 
+// The sets of columns of a config that may be tested together, as Python has them: empty for none.
+template <typename Config>
+std::vector<std::vector<std::int32_t>> interactions_of(const Config& config) {
+    if (!config.interactions) return {};
+    return *config.interactions;
+}
+template <typename Config>
+void set_interactions(Config& config, std::vector<std::vector<std::int32_t>> sets) {
+    config.interactions.reset();
+    if (!sets.empty())
+        config.interactions =
+            std::make_shared<const std::vector<std::vector<std::int32_t>>>(std::move(sets));
+}
+inline void check_interactions(const ColumnSets& sets, std::size_t n_columns) {
+    if (!sets) return;
+    for (const std::vector<std::int32_t>& set : *sets) {
+        require(std::is_sorted(set.begin(), set.end()), "interactions must be ascending.");
+        for (const std::int32_t column : set)
+            require(column >= 0 && std::size_t(column) < n_columns,
+                    "interactions must be indices of columns.");
+    }
+}
+
+// Check that a config has constraints of these columns, and that all growers keep them.
+inline void check_constraints(const TreeConfig& config, const std::vector<Column>& columns) {
+    check_interactions(config.interactions, columns.size());
+    require(!config.interactions || config.split.missing != MissingPolicy::kSurrogate,
+            "interactions must be empty with surrogate splits.");
+    const std::vector<std::int8_t>& signs = config.split.monotonic;
+    if (signs.empty()) return;
+    require(signs.size() == columns.size(), "monotonic must have one entry per column.");
+    for (std::size_t j = 0; j < signs.size(); ++j)
+        require(signs[j] >= -1 && signs[j] <= 1 && (signs[j] == 0 || !columns[j].nominal),
+                "monotonic must be -1, 0 or 1, and 0 for nominal columns.");
+    require((config.n_classes == 0 || config.n_classes == 2) &&
+                config.criterion != Criterion::kAbsolute && !config.split.multiway &&
+                config.split.n_intervals == 0 && !config.split.ignores_missing(),
+            "monotonic requires means or two classes, binary splits, and missing values that are "
+            "scored with the others.");
+}
+
 // Check what all functions rely on: a criterion that fits the targets, and a sane cell size.
 inline const TreeConfig& checked(const TreeConfig& config) {
     require(config.n_classes >= 0 && config.n_classes <= 0xFFFF,

@@ -1,8 +1,8 @@
 // Enumerations of the tree engine and the settings of a tree.
 #include "tree/config.hpp"
 
+#include "training_arrays.hpp"
 #include "tree/split/threshold_grid.hpp"
-#include "tree_arrays.hpp"
 
 namespace ceiba::bindings {
 namespace {
@@ -82,7 +82,8 @@ void bind_model_enums(nb::module_& module) {
         .value("EMPTY", Reason::kEmpty)
         .value("PRUNED", Reason::kPruned)
         .value("NOT_KEPT", Reason::kOpen)
-        .value("OPEN", Reason::kOpen);
+        .value("OPEN", Reason::kOpen)
+        .value("MONOTONIC_CST", Reason::kMonotonic);
     nb::enum_<SearchMethod>(module, "SearchMethod", nb::is_arithmetic(),
                             "Search that found a split.")
         .value("NONE", SearchMethod::kNone)
@@ -129,6 +130,8 @@ void bind_config(nb::module_& module) {
     split_field<&SplitConfig::n_thresholds>(config, "n_thresholds");
     split_field<&SplitConfig::exact_values>(config, "exact_values");
     split_field<&SplitConfig::n_intervals>(config, "n_intervals");
+    split_field<&SplitConfig::monotonic>(config, "monotonic");
+    config.def_prop_rw("interactions", &interactions_of<TreeConfig>, &set_interactions<TreeConfig>);
     config.def_prop_rw(
         "cost_factors", [](const TreeConfig& self) { return self.split.cost_factors; },
         [](TreeConfig& self, std::vector<double> value) {

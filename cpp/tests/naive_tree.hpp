@@ -1,4 +1,5 @@
-// A naive tree: at every node all splits of all columns, scored by the definition of the criterion.
+// A naive tree: at every node all splits of all columns that constraints allow, scored by the
+// definition of the criterion.
 #pragma once
 
 #include <algorithm>
@@ -20,6 +21,9 @@ struct NaiveNode {
     SplitShape shape = SplitShape::kNone;
     std::int32_t missing_branch = 0;
     std::vector<std::int32_t> category_branch;  // -1: absent from the node
+    double lower = -std::numeric_limits<double>::infinity();
+    double upper = std::numeric_limits<double>::infinity();
+    std::vector<int> tested;  // columns above
     std::vector<NaiveNode> branches;
 };
 
@@ -27,20 +31,21 @@ class NaiveTree {
   public:
     explicit NaiveTree(const CodedTable& table) : table_(table) {}
 
-    NaiveNode grow(const RowList& rows) {
-        NaiveNode node;
+    NaiveNode grow(const RowList& rows, NaiveNode node = {}) {
         node.rows = rows;
         node.total = table_.total(rows);
         if (is_pure(rows)) return node;
         best_ = -std::numeric_limits<double>::infinity();
-        for (std::size_t j = 0; j < table_.columns.size(); ++j) search_column(node, j);
+        for (std::size_t j = 0; j < table_.columns.size(); ++j)
+            if (may_test(node, int(j))) search_column(node, j);
         if (node.column < 0) return node;
         std::vector<RowList> parts(2);
         for (const std::uint32_t row : rows)
             parts[std::size_t(branch_of(node, row))].push_back(row);
         if (!has_missing(rows, std::size_t(node.column)))
             node.missing_branch = weight(parts[1]) > weight(parts[0]);
-        for (const RowList& part : parts) node.branches.push_back(NaiveTree(table_).grow(part));
+        for (std::size_t b = 0; b < 2; ++b)
+            node.branches.push_back(NaiveTree(table_).grow(parts[b], branch_of(node, parts, b)));
         return node;
     }
 
@@ -85,6 +90,46 @@ class NaiveTree {
         return sum / t;
     }
 
+    // Fraction of the second class, or mean.
+    double value(const RowList& rows) const {
+        return double(table_.total(rows)[1]) / double(weight(rows));
+    }
+    int sign(int column) const {
+        const auto& signs = table_.config.split.monotonic;
+        return signs.empty() ? 0 : signs[std::size_t(column)];
+    }
+    bool may_test(const NaiveNode& node, int column) const {
+        if (!table_.config.interactions) return true;
+        std::vector<int> together = node.tested;
+        together.push_back(column);
+        const auto& sets = *table_.config.interactions;
+        return std::any_of(sets.begin(), sets.end(), [&](const auto& set) {
+            return std::all_of(together.begin(), together.end(), [&](int j) {
+                return std::find(set.begin(), set.end(), j) != set.end();
+            });
+        });
+    }
+    bool keeps_order(const NaiveNode& node, const NaiveNode& split,
+                     const std::vector<RowList>& parts) const {
+        if (sign(split.column) == 0) return true;
+        const double left = value(parts[0]), right = value(parts[1]);
+        return std::min(left, right) >= node.lower && std::max(left, right) <= node.upper &&
+               sign(split.column) * (right - left) >= 0;
+    }
+    // An empty branch of a split node: bounds, and the columns tested above.
+    NaiveNode branch_of(const NaiveNode& node, const std::vector<RowList>& parts,
+                        std::size_t b) const {
+        NaiveNode branch;
+        branch.lower = node.lower;
+        branch.upper = node.upper;
+        branch.tested = node.tested;
+        branch.tested.push_back(node.column);
+        if (sign(node.column) == 0) return branch;
+        const double middle = (value(parts[0]) + value(parts[1])) / 2;
+        (b == (sign(node.column) > 0) ? branch.lower : branch.upper) = middle;
+        return branch;
+    }
+
     // Keep a split if its score is above all before.
     void try_split(NaiveNode& node, NaiveNode split) {
         std::vector<RowList> parts(2);
@@ -92,7 +137,7 @@ class NaiveTree {
             parts[std::size_t(branch_of(split, row))].push_back(row);
         if (parts[0].empty() || parts[1].empty()) return;
         const double score = term(parts[0], node.total) + term(parts[1], node.total);
-        if (score <= best_) return;
+        if (score <= best_ || !keeps_order(node, split, parts)) return;
         best_ = score;
         node.column = split.column;
         node.threshold_code = split.threshold_code;

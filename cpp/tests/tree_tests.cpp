@@ -351,6 +351,59 @@ void a_small_tree_equals_a_naive_search() {
     expect(n_nodes > 3'000, "the trees have splits");
 }
 
+// Two columns of a table with other directions, and columns that must not meet on a path.
+void constrain(CodedTable& table, bool monotonic, bool interacting) {
+    if (monotonic) table.config.split.monotonic = {1, -1, 0};
+    if (interacting)
+        table.config.interactions = std::make_shared<const std::vector<std::vector<std::int32_t>>>(
+            std::vector<std::vector<std::int32_t>>{{0, 1}, {1, 2}});
+}
+
+void a_constrained_tree_equals_a_naive_search() {
+    std::size_t n_fewer = 0;
+    for (std::uint64_t round = 0; round < 40; ++round)
+        for (const std::size_t n_classes : {2, 0}) {
+            CodedTable table(40 + round, n_classes, round % 2 == 0, 200 + round);
+            table.add_column(6, round % 4 < 2 ? 5 : 0);
+            table.add_column(12, 0);
+            table.add_column(9, 4);
+            table.add_targets();
+            const std::size_t n_nodes = table.grow(1).nodes.size();
+            constrain(table, round % 3 != 0, round % 3 != 1);
+            const NaiveNode naive = NaiveTree(table).grow(table.all_rows());
+            const std::string what = " in round " + std::to_string(round) + ", " + name_of(table);
+            const TreeBuilder builder = table.grow(2);
+            n_fewer += builder.nodes.size() < n_nodes;
+            expect_equal(builder, 0, naive, what + ", subtree, node ");
+            expect_equal(grow_by_depth(table), 0, naive, what + ", by depth, node ");
+            table.config.max_leaves = 1'000;
+            expect_equal(table.grow(2), 0, naive, what + ", node by node, node ");
+        }
+    expect(n_fewer > 20, "constraints leave out splits");
+}
+
+// Leaves predict within the bounds of their nodes, though their own rows may not.
+void leaves_are_moved_to_their_bounds() {
+    std::size_t n_moved = 0;
+    for (std::uint64_t round = 0; round < 20; ++round) {
+        CodedTable table(200, 2, true, 300 + round);
+        for (int j = 0; j < 3; ++j) table.add_column(12, 0);
+        table.add_targets();
+        for (Number& weight : table.weight) weight <<= 30;
+        constrain(table, true, false);
+        const TreeBuilder builder = table.grow(1);
+        for (std::size_t v = 0; v < builder.nodes.size(); ++v) {
+            if (builder.is_within_bounds(v)) continue;
+            const tree::ClassPair moved = builder.bounded_weights(v);
+            const double fraction = double(moved[1]) / double(moved[0] + moved[1]);
+            expect(moved[0] + moved[1] == builder.weight(v), "the weight stays");
+            expect(builder.nodes[v].bounds.contain(fraction), "the fraction is within the bounds");
+            ++n_moved;
+        }
+    }
+    expect(n_moved > 50, "leaves are moved");
+}
+
 }  // namespace
 
 Tests tree_tests() {
@@ -365,6 +418,8 @@ Tests tree_tests() {
         {"ties_go_to_the_first_column", ties_go_to_the_first_column},
         {"trees_are_equal_for_any_number_of_threads", trees_are_equal_for_any_number_of_threads},
         {"a_small_tree_equals_a_naive_search", a_small_tree_equals_a_naive_search},
+        {"a_constrained_tree_equals_a_naive_search", a_constrained_tree_equals_a_naive_search},
+        {"leaves_are_moved_to_their_bounds", leaves_are_moved_to_their_bounds},
     };
 }
 

@@ -517,6 +517,8 @@ class LeafReason(enum.IntEnum):
 
     OPEN = 12
 
+    MONOTONIC_CST = 13
+
 class SearchMethod(enum.IntEnum):
     """Search that found a split."""
 
@@ -642,6 +644,18 @@ class TreeConfig:
 
     @n_intervals.setter
     def n_intervals(self, arg: int, /) -> None: ...
+
+    @property
+    def monotonic(self) -> list[int]: ...
+
+    @monotonic.setter
+    def monotonic(self, arg: Sequence[int], /) -> None: ...
+
+    @property
+    def interactions(self) -> list[list[int]]: ...
+
+    @interactions.setter
+    def interactions(self, arg: Sequence[Sequence[int]], /) -> None: ...
 
     @property
     def cost_factors(self) -> list[float]: ...
@@ -1091,16 +1105,16 @@ class BoostingConfig:
     def monotonic(self, arg: Sequence[int], /) -> None: ...
 
     @property
-    def interactions(self) -> list[list[int]]: ...
-
-    @interactions.setter
-    def interactions(self, arg: Sequence[Sequence[int]], /) -> None: ...
-
-    @property
     def gradient_bits(self) -> int: ...
 
     @gradient_bits.setter
     def gradient_bits(self, arg: int, /) -> None: ...
+
+    @property
+    def interactions(self) -> list[list[int]]: ...
+
+    @interactions.setter
+    def interactions(self, arg: Sequence[Sequence[int]], /) -> None: ...
 
 class BoostedTrees:
     """Encoded rows, and the tree grown last."""

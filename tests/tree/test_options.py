@@ -65,6 +65,9 @@ CHANGES: list[dict[str, Any]] = [
     {"max_features": "sqrt"},
     {"max_features": 0.5},
     {"splitter": "random"},
+    {"interaction_cst": "no_interactions"},
+    {"interaction_cst": "pairwise"},
+    {"interaction_cst": [["a", "b"], ["word", "size"]]},
 ]
 OF_CLASSES: list[dict[str, Any]] = [
     {"criterion": "entropy"},
@@ -106,6 +109,7 @@ def test_all_options_are_tested() -> None:
         "n_jobs",
         "trace",
         "criterion",
+        "monotonic_cst",  # test_constraints
     }
     named = {name for change in CHANGES + OF_CLASSES for name in change}
     every = named | other | numbers_too

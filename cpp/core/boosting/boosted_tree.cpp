@@ -76,6 +76,7 @@ tree::TreeConfig builder_config(const BoostingConfig& config) {
     tree.growth_order = config.growth_order;
     tree.max_leaves = config.max_leaves;
     tree.max_depth = config.max_depth;
+    tree.interactions = config.interactions;
     return tree;
 }
 
@@ -344,7 +345,10 @@ class BoostedTreeGrower {
     // some are drawn.
     std::vector<std::int32_t> columns_of(std::size_t node) {
         std::vector<std::int32_t> allowed = tree_columns_;
-        if (!config_.interactions.empty()) allowed = without_interactions(node, allowed);
+        if (config_.interactions)
+            std::erase_if(allowed, [&](std::int32_t j) {
+                return !builder_.interactions.contain(builder_.nodes[node].interaction_state, j);
+            });
         const auto n_drawn = std::size_t(config_.columns_per_node);
         if (n_drawn == 0 || n_drawn >= allowed.size()) return allowed;
         sampler_.begin(allowed, seed_, tree::kNodeStream ^ builder_.nodes[node].path);
@@ -352,27 +356,6 @@ class BoostedTreeGrower {
         while (drawn.size() < n_drawn) drawn.push_back(sampler_.next());
         std::sort(drawn.begin(), drawn.end());
         return drawn;
-    }
-
-    std::vector<std::int32_t> without_interactions(std::size_t node,
-                                                   const std::vector<std::int32_t>& columns) const {
-        std::vector<std::int32_t> tested, allowed;
-        for (std::int32_t at = builder_.nodes[node].parent; at >= 0;
-             at = builder_.nodes[std::size_t(at)].parent)
-            tested.push_back(builder_.nodes[std::size_t(at)].column);
-        const auto contains = [](const std::vector<std::int32_t>& set, std::int32_t column) {
-            return std::binary_search(set.begin(), set.end(), column);
-        };
-        for (const std::int32_t column : columns)
-            for (const auto& set : config_.interactions) {
-                if (!contains(set, column)) continue;
-                if (!std::all_of(tested.begin(), tested.end(),
-                                 [&](std::int32_t other) { return contains(set, other); }))
-                    continue;
-                allowed.push_back(column);
-                break;
-            }
-        return allowed;
     }
 
     // Codes that a split sends to the left.

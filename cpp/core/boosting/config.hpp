@@ -23,8 +23,7 @@ struct BoostingConfig {
     // Per column: 1 if scores must not decrease with its values, -1 if they must not increase;
     // empty: no constraints.
     std::vector<std::int8_t> monotonic;
-    // Sets of columns that may be tested together on a path; empty: no constraints.
-    std::vector<std::vector<std::int32_t>> interactions;
+    tree::ColumnSets interactions;  // null: all columns may be tested together
     // Bits of a quantized gradient, with its sign; 0: as many as fit into packed cells, or more
     // where they would be too few.
     int gradient_bits = 0;

@@ -22,6 +22,7 @@
 
 namespace ceiba::boosting {
 
+using tree::Bounds;
 using tree::Candidate;
 using tree::Column;
 
@@ -31,11 +32,6 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 struct RealSums {
     std::vector<double> gradient, hessian;
     double rows = 0;
-};
-
-// Values that the leaves below a node may have (monotonic constraints).
-struct Bounds {
-    double lower = -kInfinity, upper = kInfinity;
 };
 
 // The node whose splits are searched.

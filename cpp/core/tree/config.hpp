@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <type_traits>
 #include <vector>
 
@@ -67,6 +68,12 @@ struct SplitConfig {
     // compared without it.
     std::vector<double> cost_factors;
 
+    // Per column: 1 if values must not decrease with it, -1 if they must not increase; empty: no
+    // constraints. The values are means, or fractions of the second of two classes.
+    std::vector<std::int8_t> monotonic;
+
+    bool has_monotonic() const { return !monotonic.empty(); }
+
     double weight_without_costs(const Number* cell, Number weight) const {
         if (cost_factors.empty()) return double(weight);
         double sum = 0;
@@ -87,6 +94,10 @@ enum class FeatureReuse : std::uint8_t { kAll, kNumeric, kNone };
 
 enum class GrowthOrder : std::uint8_t { kDepthFirst, kBreadthFirst, kBestFirst };
 
+// Sets of columns that may be tested together on a path, each ascending. Shared, because subtrees
+// have copies of their config and there may be a set for every pair of columns.
+using ColumnSets = std::shared_ptr<const std::vector<std::vector<std::int32_t>>>;
+
 struct TreeConfig {
     Criterion criterion = Criterion::kGini;
     SplitConfig split;
@@ -100,6 +111,7 @@ struct TreeConfig {
     FeatureReuse feature_reuse = FeatureReuse::kAll;
     // Columns with at least this many categories are left out of the average gain.
     double many_categories = std::numeric_limits<double>::infinity();
+    ColumnSets interactions;          // null: all columns may be tested together
     std::int64_t max_surrogates = 0;  // per node
     double min_impurity_decrease = 0;
     double min_impurity = 0;  // a node of at most this impurity is a leaf

@@ -111,7 +111,7 @@ class DecisionTree(TreeParameters, PruningMixin, ExplainedTreesMixin, Estimator)
             summary,
             class_factors,
             squares=config.criterion in ("squared_error", "poisson"),
-            fractional=config.missing == "fractional",
+            fractional=config.missing == "fractional" or config.bounds_probabilities,
             poisson=config.criterion == "poisson",
         )
         n_rows = total_weight = summary.n_rows

@@ -256,7 +256,8 @@ class DecisionTreeClassifier(ScanScoreMixin, ClassifierMixin, DecisionTree):
         if factors is None:
             return result
         value, leaves = tree.node_values / factors, tree.leaves / factors
-        if summary.integer_weights and self.class_weight is None and tree.missing != "fractional":
+        has_fractions = tree.missing == "fractional" or grower.config.bounds_probabilities
+        if summary.integer_weights and self.class_weight is None and not has_fractions:
             value, leaves = np.rint(value), np.rint(leaves)
         costs = np.array(self.cost_matrix, dtype=np.float64)
         weight = value.sum(axis=1)

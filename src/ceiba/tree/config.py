@@ -19,6 +19,13 @@ from ceiba import _native
 from ceiba._native import Criterion, FeatureReuse, GrowthOrder, MissingPolicy, ThresholdGrid
 from ceiba.base import ParameterError, check_unused, declared, unused_error
 from ceiba.data.schema import Column, Kind
+from ceiba.tree.constraints import (
+    check_leaf_probability,
+    check_monotonic_classes,
+    check_subtree_raising,
+    resolve_interactions,
+    resolve_monotonic,
+)
 
 if TYPE_CHECKING:
     from ceiba.tree.grow.targets import FixedPointScale, GrowthInputs
@@ -91,6 +98,8 @@ class TreeConfig:
     max_leaf_nodes: int | None = None
     growth: str = "auto"
     max_features: int | float | str | None = None
+    monotonic_cst: Any = None
+    interaction_cst: Any = None
     ccp_alpha: float | None = None
     pruning_step: int | None = None
     trace: bool = False
@@ -127,12 +136,19 @@ class TreeConfig:
         probability = getattr(estimator, "leaf_probability", "m_estimate")
         if probability != "m_estimate":
             check_unused(estimator, ["m_prior"], f"leaf_probability={probability!r}")
+        if config.monotonic_cst is not None:
+            check_leaf_probability(estimator)
         return config
 
     @property
     def is_regression(self) -> bool:
         """Whether the criterion is one of numbers."""
         return self.criterion in _REGRESSION_CRITERIA
+
+    @property
+    def bounds_probabilities(self) -> bool:
+        """Whether constraints may move class weights of leaves, which then need fine units."""
+        return self.monotonic_cst is not None and not self.is_regression
 
     @property
     def missing_routing(self) -> MissingRouting:
@@ -225,6 +241,8 @@ def _check(config: TreeConfig) -> None:
         if getattr(config, setting) == chosen and value not in allowed:
             choices = " or ".join(f"{name}={choice!r}" for choice in allowed)
             raise ParameterError(f"{setting}={chosen!r} requires {choices}, got {value!r}.")
+    if config.monotonic_cst is not None or config.interaction_cst is not None:
+        _check_constraints(config)
     if config.pruning_step is not None and config.ccp_alpha is not None:
         raise ParameterError(
             "ccp_alpha and pruning_step both select a subtree of the cost-complexity path, got "
@@ -235,6 +253,36 @@ def _check(config: TreeConfig) -> None:
             "splits='intervals' requires n_intervals for regression, got None: the description "
             "length that chooses the number of intervals needs classes."
         )
+
+
+def _check_constraints(config: TreeConfig) -> None:
+    """Raise `ParameterError` for settings under which constraints would not hold."""
+    scored_with_others = ("learned", "branch", "majority")
+    if config.monotonic_cst is not None and config.pruning == "pessimistic":
+        check_subtree_raising(config.subtree_raising)
+    for constraint, name, is_allowed, remedy, reason in (
+        (
+            "monotonic_cst", "splits", config.splits == "binary", "splits='binary'",
+            "two branches are ordered by their values",
+        ),
+        (
+            "monotonic_cst", "criterion", config.criterion != "absolute_error",
+            "criterion='squared_error' or 'poisson'", "means are compared, not medians",
+        ),
+        (
+            "monotonic_cst", "missing", config.missing in scored_with_others,
+            "missing='learned', 'branch' or 'majority'",
+            "rows that are routed after a split is chosen would move the values of its branches",
+        ),
+        (
+            "interaction_cst", "missing", config.missing != "surrogate", "another missing",
+            "surrogate splits test other columns",
+        ),
+    ):  # fmt: skip
+        if getattr(config, constraint) is not None and not is_allowed:
+            raise ParameterError(
+                f"{constraint} requires {remedy}, got {getattr(config, name)!r}: {reason}."
+            )
 
 
 @dataclass(frozen=True, eq=False)
@@ -252,6 +300,9 @@ class GrowthConfig:
     ) -> GrowthConfig:
         """Translate a configuration; ``weighted`` as in the scale if not given."""
         growth, scale, columns = config.growth, inputs.scale, list(inputs.schema)
+        interactions = None
+        if config.interaction_cst is not None:
+            interactions = resolve_interactions(config.interaction_cst, inputs.schema)
         if growth == "auto":
             growth = "depth_first" if config.max_leaf_nodes is None else "best_first"
         return cls(
@@ -267,6 +318,7 @@ class GrowthConfig:
                 "columns_per_node": n_drawn_columns(config.max_features, len(columns)),
                 "many_categories": _many_categories(columns, inputs.n_rows),
                 "category_correction": config.category_correction and _has_many(columns),
+                "interactions": [each.tolist() for each in interactions or ()],
                 "max_surrogates": int(config.max_surrogates),
                 "min_impurity_decrease": float(config.min_impurity_decrease),
                 "min_impurity": float(config.min_impurity_split),
@@ -307,6 +359,7 @@ def _split_values(config: TreeConfig, inputs: GrowthInputs) -> dict[str, Any]:
         grid = ThresholdGrid.GIVEN
     factors = inputs.cost_factors
     return {
+        "monotonic": [] if config.monotonic_cst is None else _signs(config.monotonic_cst, inputs),
         "missing": MissingPolicy[config.missing.upper()],
         "multiway": config.splits != "binary",
         "n_intervals": (config.n_intervals or 1) if config.splits == "intervals" else 0,
@@ -324,6 +377,16 @@ def _split_values(config: TreeConfig, inputs: GrowthInputs) -> dict[str, Any]:
         "exact_values": config.max_bins is None,
         "cost_factors": [] if factors is None else factors.tolist(),
     }
+
+
+def _signs(monotonic_cst: Any, inputs: GrowthInputs) -> list[int]:
+    """Return the sign of each column, or an empty list if no split can break a constraint."""
+    signs = resolve_monotonic(monotonic_cst, inputs.schema)
+    classes = inputs.scale.classes
+    if signs is None or (classes is not None and len(classes) == 1):
+        return []
+    check_monotonic_classes(0 if classes is None else len(classes))
+    return list(signs.tolist())
 
 
 def _in_units(weight: float, scale: FixedPointScale) -> float:

@@ -117,6 +117,34 @@ def resolve_interactions(interaction_cst: Any, schema: Schema) -> list[Array] | 
     return [np.array(sorted(columns), dtype=np.int32) for columns in sets]
 
 
+def check_monotonic_classes(n_classes: int) -> None:
+    """Raise `ParameterError` for more than two classes."""
+    if n_classes > 2:
+        raise ParameterError(
+            "Monotonicity constraints are not supported with multiclass classification: "
+            f"monotonic_cst requires two classes, got {n_classes}; set it to None."
+        )
+
+
+def check_leaf_probability(estimator: Any) -> None:
+    """Raise `ParameterError` unless monotonic constraints order the leaf probabilities."""
+    probability = getattr(estimator, "leaf_probability", "plain")
+    if probability != "plain":
+        raise ParameterError(
+            f"monotonic_cst requires leaf_probability='plain', got {probability!r}: rows that are "
+            "added to leaves of different sizes would reverse the order of their probabilities."
+        )
+
+
+def check_subtree_raising(subtree_raising: bool) -> None:
+    """Raise `ParameterError` for pruning that would not keep monotonic constraints."""
+    if subtree_raising:
+        raise ParameterError(
+            "monotonic_cst requires subtree_raising=False, got True: rows that come down another "
+            "path would move the predictions of leaves."
+        )
+
+
 def _listed_sets(interaction_cst: Any, schema: Schema) -> list[set[int]]:
     if not isinstance(interaction_cst, Iterable) or isinstance(interaction_cst, Mapping | bytes):
         raise _interaction_error(interaction_cst)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any, Literal
 
 from numpy.random import Generator, RandomState
+from numpy.typing import ArrayLike
 
 from ceiba.base import AtLeast, Between, Parameters
 
-# Types of parameters that forests declare too, with defaults of their own.
+# Types of parameters that forests and gradient boosting declare too, with defaults of their own.
 
 MaxBins = Annotated[
     int | None,
@@ -53,6 +55,17 @@ MaxFeatures = Annotated[
     "Number of columns searched at each node, drawn by the seed and the node's path; a fraction of "
     "all columns, or all with None. If none of them can be split, more are searched. Among equal "
     "splits the column drawn first is taken, so that no column is favored.",
+]
+MonotonicCst = Annotated[
+    ArrayLike | Mapping[Any, int] | None,
+    "Per column 1 if predictions must not decrease with its values, -1 if they must not increase, "
+    "0 for no constraint: a sequence, or a mapping of names or indices. Predictions are numbers or "
+    "the probability of the second of two classes; not with more classes.",
+]
+InteractionCst = Annotated[
+    Literal["pairwise", "no_interactions"] | Sequence[Any] | None,
+    "Sets of columns, by index or name, that may be tested together on a path; columns in no set "
+    "form one more set. 'pairwise' stands for all pairs, 'no_interactions' for single columns.",
 ]
 Jobs = Annotated[int | None, "Number of threads; None or -1 uses every core allowed."]
 
@@ -133,6 +146,8 @@ class TreeParameters(Parameters):
         "max_leaf_nodes is set. 'auto' is best_first then, and depth_first otherwise.",
     ] = "auto"
     max_features: MaxFeatures = None
+    monotonic_cst: MonotonicCst = None
+    interaction_cst: InteractionCst = None
     ccp_alpha: Annotated[
         float | None,
         AtLeast(0.0),

@@ -36,7 +36,8 @@ BAD: list[tuple[str, Any]] = [
     ("oob_score", None), ("importance", "yes"), ("importance", 1), ("warm_start", 2),
     ("warm_start", None), ("random_state", "x"), ("random_state", 1.5), ("n_jobs", 0),
     ("n_jobs", 1.5), ("n_jobs", "all"), ("verbose", -1), ("verbose", "yes"),
-    ("ccp_alpha", -1.0), ("ccp_alpha", np.inf),
+    ("ccp_alpha", -1.0), ("ccp_alpha", np.inf), ("monotonic_cst", [2]), ("monotonic_cst", "up"),
+    ("interaction_cst", "all"), ("interaction_cst", [0, 1]), ("interaction_cst", [["none"]]),
 ]  # fmt: skip
 BAD_OF_CLASSES: list[tuple[str, Any]] = [
     ("criterion", "squared_error"), ("class_weight", "even"), ("class_weight", 3),

@@ -28,6 +28,8 @@ CHANGES: list[dict[str, Any]] = [
     {"min_weight_fraction_leaf": 0.05},
     {"min_impurity_decrease": 0.01},
     {"max_leaf_nodes": 6},
+    {"interaction_cst": "no_interactions"},
+    {"interaction_cst": "pairwise"},
     {"max_features": 1},
     {"max_features": 4},
     {"max_features": 0.7},
@@ -59,6 +61,7 @@ OF_NUMBERS: list[dict[str, Any]] = [
 ]
 # Options that do not change the trees: see the tests below.
 ELSEWHERE = {"oob_score", "importance", "warm_start", "n_jobs", "category_correction", "verbose"}
+ELSEWHERE |= {"monotonic_cst"}  # test_constraints
 
 
 def positive_numbers(trees: int = 6, **options: Any) -> RandomForestRegressor:

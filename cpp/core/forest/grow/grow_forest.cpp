@@ -167,7 +167,9 @@ class ForestGrower {
     // balanced classes the weights are row counts times a large step, and counts take few bits in a
     // leaf.
     std::vector<Number> class_steps(const Number* count, const tree::Targets& targets) const {
-        if (targets.label == nullptr || targets.weight == nullptr) return {};
+        // Weights that are moved to bounds are no multiples of a step.
+        const bool bounded = config_.tree.split.has_monotonic();
+        if (targets.label == nullptr || targets.weight == nullptr || bounded) return {};
         std::vector<Number> steps(std::size_t(config_.tree.n_classes), 0);
         for (std::size_t i = 0; i < sampling_.rows; ++i)
             if (count[i] > 0)

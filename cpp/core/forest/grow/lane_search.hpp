@@ -33,7 +33,7 @@ class GiniLaneSearch {
 
     static bool supports(const TreeConfig& config) {
         return config.criterion == tree::Criterion::kGini && config.n_classes >= 2 &&
-               config.n_classes <= 32;
+               config.n_classes <= 32 && !config.split.has_monotonic();
     }
     // Score of a split of two rows, the one with the lower code first. The branches are pure, so
     // their terms are their weights.
@@ -92,7 +92,8 @@ class SquaredErrorLaneSearch {
     static constexpr std::size_t kMaxRows = 1024;
 
     static bool supports(const TreeConfig& config) {
-        return config.criterion == tree::Criterion::kSquared && !config.has_fractional_weights();
+        return config.criterion == tree::Criterion::kSquared && !config.has_fractional_weights() &&
+               !config.split.has_monotonic();
     }
     static double pair_score(const RegressionSample& sample, const Number* cell, std::size_t lower,
                              std::size_t) {

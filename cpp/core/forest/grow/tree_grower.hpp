@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <span>
 #include <vector>
 
@@ -26,7 +27,8 @@ class RandomTreeGrower {
 
     RandomTreeGrower(const RowCodes<Code>& codes, const TreeConfig& config)
         : codes_(codes),
-          all_thresholds_(config.split.threshold_grid == tree::ThresholdGrid::kEvery),
+          any_split_separates_(config.split.threshold_grid == tree::ThresholdGrid::kEvery &&
+                               !config.split.has_monotonic()),
           pair_(codes, config),
           search_(codes, config) {}
 
@@ -113,6 +115,7 @@ class RandomTreeGrower {
         builder.add_branches(node.node);
         const std::vector<std::size_t>& starts = partition_rows(builder, sample, node);
         builder.assign_missing(node.node);
+        builder.bound_branches(node.node);
         const tree::Node n = builder.nodes[node.node];
         const auto branches = std::size_t(n.n_branches);
         const std::int32_t packed_index = packer.add(branches);
@@ -159,10 +162,22 @@ class RandomTreeGrower {
     }
 
     void begin_draw(const TreeBuilder& builder, const tree::Node& node) {
+        const std::vector<std::int32_t>& allowed = allowed_at(builder, node);
         if (builder.config.columns_per_node == 0)
-            draw_.begin(allowed_);
+            draw_.begin(allowed);
         else
-            draw_.begin(allowed_, builder.config.seed ^ node.path, tree::kNodeStream);
+            draw_.begin(allowed, builder.config.seed ^ node.path, tree::kNodeStream);
+    }
+
+    // Columns of the tree that a node may test.
+    const std::vector<std::int32_t>& allowed_at(const TreeBuilder& builder,
+                                                const tree::Node& node) {
+        if (!builder.config.interactions) return allowed_;
+        const auto& interacting = builder.interactions.columns(node.interaction_state);
+        allowed_at_node_.clear();
+        std::set_intersection(allowed_.begin(), allowed_.end(), interacting.begin(),
+                              interacting.end(), std::back_inserter(allowed_at_node_));
+        return allowed_at_node_;
     }
 
     void evaluate(const TreeBuilder& builder, const Sample& sample, const OpenNode& node) {
@@ -170,7 +185,7 @@ class RandomTreeGrower {
         const auto n_drawn = std::size_t(builder.config.columns_per_node);
         const auto find = [&](std::size_t first) { search_.find(builder, sample, node, first); };
         begin_draw(builder, n);
-        if (n_drawn > 0 && node.size() == 2 && all_thresholds_) {
+        if (n_drawn > 0 && node.size() == 2 && any_split_separates_) {
             const std::int32_t column = pair_.separating_column(sample, node.begin, draw_);
             if (column != pair_.kNeedsSearch) {
                 search_.found.columns.assign(column == pair_.kNoColumn ? 0 : 1, column);
@@ -211,12 +226,12 @@ class RandomTreeGrower {
     }
 
     const RowCodes<Code> codes_;
-    bool all_thresholds_;
+    bool any_split_separates_;  // two rows that differ in a column are separated by it
     PairSplit<Code, Sample> pair_;
     ColumnSearch<Code, Sample> search_;
     SplitFinder<Rows>* finder_ = nullptr;
     tree::ColumnSampler draw_;
-    std::vector<std::int32_t> allowed_;
+    std::vector<std::int32_t> allowed_, allowed_at_node_;
     std::vector<OpenNode> open_;
 };
 

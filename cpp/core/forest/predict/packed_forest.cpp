@@ -153,6 +153,11 @@ PackedNode TreePacker::class_leaf(std::size_t node, std::int32_t index) {
     const auto classes = std::size_t(builder_.config.n_classes);
     const std::size_t model = tree::prediction_node(builder_, node);
     const Number* weight = builder_.cell(model);
+    tree::ClassPair bounded;
+    if (!builder_.is_within_bounds(model)) {
+        bounded = builder_.bounded_weights(model);
+        weight = bounded.data();
+    }
     const auto majority = std::size_t(std::max_element(weight, weight + classes) - weight);
     if (weight[majority] == builder_.weight(model)) return pure_leaf(majority, weight[majority]);
     code_.write(to_steps(weight), classes);

@@ -124,6 +124,7 @@ class DepthSolver {
             add(builder_.cell(std::size_t(n.child + builder_.branch(n, code, missing_code))), bin);
         }
         builder_.assign_missing(node);
+        builder_.bound_branches(node);
         // In regression the squared targets of the branches are known only after the next pass over
         // the rows: for now, compute the totals of classification nodes and of empty branches.
         for (std::int32_t b = 0; b < n.n_branches; ++b) {

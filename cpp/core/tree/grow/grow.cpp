@@ -221,6 +221,7 @@ class InMemoryGrower {
         builder_.make_branches(node);
         partition_rows(node);
         builder_.assign_missing(node);
+        builder_.bound_branches(node);
         const auto child = std::size_t(builder_.nodes[node].child);
         const std::size_t end = child + std::size_t(builder_.nodes[node].n_branches);
         std::size_t largest = child;

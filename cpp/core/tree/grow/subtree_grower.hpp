@@ -73,8 +73,13 @@ class SubtreeGrower {
         find_branches(subtree, n, node);
         subtree.make_branches(node.node);
         const auto child = std::size_t(subtree.nodes[node.node].child);
+        if (subtree.config.interactions)
+            std::erase_if(node.columns, [&](std::int32_t j) {
+                return !subtree.interactions.contain(subtree.nodes[child].interaction_state, j);
+            });
         partition_positions(subtree, node, child, std::size_t(n.n_branches));
         subtree.assign_missing(node.node);
+        subtree.bound_branches(node.node);
         const auto is_open = [&](std::size_t b) {
             return subtree.nodes[child + b].reason == Reason::kOpen;
         };

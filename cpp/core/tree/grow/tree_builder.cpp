@@ -106,7 +106,7 @@ double TreeBuilder::impurity(std::size_t node) const {
 }
 
 NodeCell TreeBuilder::node_cell(std::size_t node) const {
-    NodeCell found{cell(node), nodes[node].term, nodes[node].path, 0};
+    NodeCell found{cell(node), nodes[node].term, nodes[node].path, 0, nodes[node].bounds};
     if (config.split.category_correction)
         found.max_gain = to_terms(impurity(node) * double(weight(node)));
     return found;
@@ -183,7 +183,7 @@ void TreeBuilder::decide(std::size_t node, const std::vector<std::int32_t>& colu
                          const std::vector<Candidate>& best) {
     Node& n = nodes[node];
     std::size_t winner = best.size(), second = best.size();
-    bool has_candidates = false, no_gain = false;
+    bool has_candidates = false, no_gain = false, breaks_constraints = false;
     const bool guard = config.split.gain_ratio && config.split.above_average_gain;
     const double min_gain = guard ? average_gain(node, best) - kSlack : 0;
     std::uint32_t ties = 0;
@@ -193,6 +193,7 @@ void TreeBuilder::decide(std::size_t node, const std::vector<std::int32_t>& colu
     for (std::size_t i = 0; i < best.size(); ++i) {
         has_candidates = has_candidates || best[i].has_candidates;
         no_gain = no_gain || best[i].no_gain;
+        breaks_constraints = breaks_constraints || best[i].breaks_constraints;
         if (!best[i].found()) continue;
         if (guard && (has_no_gain(node, best[i]) || gain(node, best[i]) < min_gain)) {
             no_gain = true;
@@ -209,9 +210,10 @@ void TreeBuilder::decide(std::size_t node, const std::vector<std::int32_t>& colu
     }
     if (config.keep_candidates) record_candidates(node, columns_searched, best);
     if (winner == best.size()) {
-        n.reason = no_gain          ? Reason::kNoGain
-                   : has_candidates ? Reason::kLeafRows
-                                    : Reason::kNoSplit;
+        n.reason = no_gain              ? Reason::kNoGain
+                   : breaks_constraints ? Reason::kMonotonic
+                   : has_candidates     ? Reason::kLeafRows
+                                        : Reason::kNoSplit;
         return;
     }
     const double gain_ = gain(node, best[winner]);
@@ -272,6 +274,42 @@ void TreeBuilder::add_branches(std::size_t node) {
     nodes[node].child = std::int32_t(nodes.size());
     for (std::int32_t b = 0; b < n_branches; ++b)
         nodes[std::size_t(add(depth, 0))].parent = std::int32_t(node);
+    if (!config.interactions) return;
+    const Node n = nodes[node];
+    const std::int32_t state = interactions.below(n.interaction_state, n.column);
+    for (std::int32_t b = 0; b < n_branches; ++b)
+        nodes[std::size_t(n.child + b)].interaction_state = state;
+}
+
+ClassPair TreeBuilder::bounded_weights(std::size_t node) const {
+    const Number total = weight(node);
+    const auto [lower, upper] = nodes[node].bounds;
+    const bool is_below = constrained_value(cell(node), total) < lower;
+    const double second =
+        is_below ? std::ceil(lower * double(total)) : std::floor(upper * double(total));
+    return {total - Number(second), Number(second)};
+}
+
+void TreeBuilder::restore_interactions() {
+    if (!config.interactions) return;
+    for (Node& node : nodes) {
+        if (node.parent < 0) continue;
+        const Node& above = nodes[std::size_t(node.parent)];
+        node.interaction_state = interactions.below(above.interaction_state, above.column);
+    }
+}
+
+void TreeBuilder::separate_branches(std::size_t node) {
+    const Node n = nodes[node];
+    for (std::int32_t b = 0; b < n.n_branches; ++b)
+        nodes[std::size_t(n.child + b)].bounds = n.bounds;
+    const int sign = config.split.monotonic[std::size_t(n.column)];
+    if (sign == 0) return;
+    const auto left = std::size_t(n.child), right = left + 1;
+    const double middle = std::midpoint(constrained_value(cell(left), weight(left)),
+                                        constrained_value(cell(right), weight(right)));
+    nodes[sign > 0 ? left : right].bounds.upper = middle;
+    nodes[sign > 0 ? right : left].bounds.lower = middle;
 }
 
 void TreeBuilder::set_path(std::size_t node, std::uint64_t path_above, std::size_t branch) {
@@ -292,8 +330,12 @@ void TreeBuilder::assign_missing(std::size_t node) {
 
 std::vector<std::int32_t> TreeBuilder::excluded_columns(std::size_t node) const {
     std::vector<std::int32_t> found = excluded;
-    if (config.feature_reuse == FeatureReuse::kAll) return found;
-    for (std::int32_t at = nodes[node].parent; at >= 0; at = nodes[std::size_t(at)].parent) {
+    const bool reuses_all = config.feature_reuse == FeatureReuse::kAll;
+    if (reuses_all && !config.interactions) return found;
+    for (std::int32_t j = 0; config.interactions && std::size_t(j) < columns; ++j)
+        if (!interactions.contain(nodes[node].interaction_state, j)) found.push_back(j);
+    std::int32_t at = reuses_all ? -1 : nodes[node].parent;
+    for (; at >= 0; at = nodes[std::size_t(at)].parent) {
         const Node& above = nodes[std::size_t(at)];
         if (!may_reuse(above.nominal)) found.push_back(above.column);
     }
@@ -319,6 +361,10 @@ TreeBuilder TreeBuilder::subtree(std::size_t node) const {
     found.add(0, 1);
     found.nodes[0] = nodes[node];
     found.nodes[0].parent = -1;
+    if (config.interactions) {
+        found.interactions = interactions.from(nodes[node].interaction_state);
+        found.nodes[0].interaction_state = 0;
+    }
     found.excluded = excluded_columns(node);
     std::copy_n(cell(node), size, found.cell(0));
     return found;

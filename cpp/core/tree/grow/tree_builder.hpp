@@ -4,6 +4,7 @@
 // depth after the other from merged histograms.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -11,6 +12,7 @@
 
 #include "tree/config.hpp"
 #include "tree/grow/column_sampler.hpp"
+#include "tree/grow/interaction_sets.hpp"
 #include "tree/split/candidate.hpp"
 
 namespace ceiba::tree {
@@ -29,7 +31,8 @@ enum class Reason : std::uint8_t {
     kNoGain,
     kEmpty,
     kPruned,
-    kOpen
+    kOpen,
+    kMonotonic
 };
 
 struct Node {
@@ -43,6 +46,7 @@ struct Node {
     double runner_up_gain = 0;
     // Of integers its distance from the value below; NaN: the midpoint of the values on both sides.
     double threshold = std::numeric_limits<double>::quiet_NaN();
+    Bounds bounds;  // of the values below, in fixed-point units; only for monotonic constraints
     Number squares = 0;
     std::int64_t table = -1;  // first index in TreeBuilder::tables
     std::int64_t begin = 0, end = 0;
@@ -55,7 +59,7 @@ struct Node {
     std::uint32_t ties = 0;
     std::int32_t runner_up = -1;
     std::int32_t parent = -1;
-    std::int32_t padding = 0;
+    std::int32_t interaction_state = 0;  // of InteractionSets
     SplitShape shape = SplitShape::kNone;
     SearchMethod method = SearchMethod::kNone;
     Reason reason = Reason::kOpen;
@@ -77,10 +81,16 @@ struct Surrogate {
     std::int32_t padding = 0;
 };
 
+// Weights of two classes.
+using ClassPair = std::array<Number, 2>;
+
 class TreeBuilder {
   public:
     explicit TreeBuilder(const TreeConfig& config, std::size_t columns)
-        : config(config), columns(columns), size(std::size_t(config.cell_size())) {}
+        : config(config),
+          columns(columns),
+          size(std::size_t(config.cell_size())),
+          interactions(config.interactions) {}
 
     TreeConfig config;
     std::size_t columns;
@@ -93,6 +103,7 @@ class TreeBuilder {
     std::vector<std::int32_t> excluded;  // columns that no node may test, ascending
     std::vector<double> candidate_gains;
     std::vector<std::uint32_t> candidate_codes;
+    InteractionSets interactions;
 
     Number* cell(std::size_t node) { return cells.data() + node * size; }
     const Number* cell(std::size_t node) const { return cells.data() + node * size; }
@@ -128,6 +139,20 @@ class TreeBuilder {
     void set_path(std::size_t node, std::uint64_t path_above, std::size_t branch);
     // Send missing values to the heavier branch, if the split was found without any.
     void assign_missing(std::size_t node);
+    // Bound the values below the branches of a split node: a split of a constrained column
+    // separates them by the middle between the values of its branches.
+    void bound_branches(std::size_t node) {
+        if (config.split.has_monotonic()) separate_branches(node);
+    }
+    // Class weights from which a node with rows predicts: its own, or moved to the bounds of
+    // monotonic constraints, within a unit.
+    ClassPair bounded_weights(std::size_t node) const;
+    bool is_within_bounds(std::size_t node) const {
+        return !config.split.has_monotonic() ||
+               nodes[node].bounds.contain(constrained_value(cell(node), weight(node)));
+    }
+    // Derive the interaction states of nodes that arrived without them from the splits above.
+    void restore_interactions();
     std::int32_t branch(const Node& node, std::uint32_t code, std::uint32_t missing_code) const {
         if (code == missing_code) return node.missing_branch;
         if (node.shape == SplitShape::kThreshold) return code > node.threshold_code;
@@ -139,7 +164,8 @@ class TreeBuilder {
     std::uint32_t threshold_code(const Node& node, std::int32_t i, bool above) const {
         return std::uint32_t(tables[std::size_t(node.table + 1 + 2 * i + above)]);
     }
-    // Columns that were tested above a node and must not be tested again, ascending.
+    // Columns that a node must not test, ascending: tested above and not to be tested again, or
+    // kept apart from a column tested above by interaction constraints.
     std::vector<std::int32_t> excluded_columns(std::size_t node) const;
     bool may_reuse(bool nominal) const {
         return config.feature_reuse == FeatureReuse::kAll ||
@@ -161,6 +187,7 @@ class TreeBuilder {
             branch += code > threshold_code(node, i, false);
         return branch;
     }
+    void separate_branches(std::size_t node);
     void record_thresholds(Node& node, const Candidate& chosen);
     bool has_no_gain(std::size_t node, const Candidate& candidate) const;
     double average_gain(std::size_t node, const std::vector<Candidate>& best) const;

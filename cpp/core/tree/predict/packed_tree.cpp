@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <deque>
 #include <limits>
 #include <string_view>
 #include <type_traits>
@@ -66,8 +67,9 @@ class Packer {
         tree_.ties.push_back(split ? std::int32_t(n.ties) : 0);
         tree_.depth.push_back(n.depth);
         if (builder_.config.n_classes) {
+            const Number* weights = predicted_weights(node);
             for (std::int64_t k = 0; k < builder_.config.n_classes; ++k)
-                tree_.value.push_back(double(builder_.cell(node)[k]) * builder_.config.weight_unit);
+                tree_.value.push_back(double(weights[k]) * builder_.config.weight_unit);
         } else {
             tree_.value.push_back(leaf_value(builder_, node));
         }
@@ -85,11 +87,18 @@ class Packer {
     // Leaves with equal class weights share a row.
     std::int32_t leaf_row(std::size_t node) {
         const auto k = std::size_t(builder_.config.n_classes);
-        const Number* cell = builder_.cell(prediction_node(builder_, node));
+        const Number* cell = predicted_weights(prediction_node(builder_, node));
         const std::string_view key(reinterpret_cast<const char*>(cell), k * sizeof(Number));
         const auto [found, is_new] = rows_.emplace(key, std::int32_t(rows_.size()));
         if (is_new) tree_.leaves.insert(tree_.leaves.end(), cell, cell + k);
         return found->second;
+    }
+
+    // Class weights from which a node predicts.
+    const Number* predicted_weights(std::size_t node) {
+        if (builder_.is_within_bounds(node)) return builder_.cell(node);
+        bounded_.push_back(builder_.bounded_weights(node));
+        return bounded_.back().data();
     }
 
     void add_surrogates() {
@@ -115,8 +124,22 @@ class Packer {
     Numbering numbering_;
     PackedTree tree_;
     SplitPacker splits_;
+    std::deque<ClassPair>
+        bounded_;  // weights that were moved to bounds; keys of `rows_` refer to them
     std::unordered_map<std::string_view, std::int32_t> rows_;
 };
+
+// Prediction of a node from its rows alone.
+double unbounded_value(const TreeBuilder& builder, std::size_t node) {
+    const Node& n = builder.nodes[node];
+    if (n.min_target == n.max_target) return n.min_target;
+    if (builder.config.criterion == Criterion::kAbsolute) return n.median;
+    const TreeConfig& config = builder.config;
+    const double mean = double(builder.cell(node)[1]) * config.target_unit /
+                        (double(builder.weight(node)) * config.weight_unit);
+    // Rounding in fixed point must not leave the range of the targets.
+    return std::clamp(config.target_center + mean, n.min_target, n.max_target);
+}
 
 }  // namespace
 
@@ -126,17 +149,15 @@ std::size_t prediction_node(const TreeBuilder& builder, std::size_t node) {
     return n.reason == Reason::kEmpty ? std::size_t(n.parent) : node;
 }
 
-double leaf_value(const TreeBuilder& builder, std::size_t own) {
+double leaf_value(const TreeBuilder& builder, std::size_t node) {
     if (builder.config.has_vectors()) return 0;  // leaves predict vectors, which are stored apart
-    const std::size_t node = prediction_node(builder, own);
-    const Node& n = builder.nodes[node];
-    if (n.min_target == n.max_target) return n.min_target;
-    if (builder.config.criterion == Criterion::kAbsolute) return n.median;
+    const double value = unbounded_value(builder, prediction_node(builder, node));
     const TreeConfig& config = builder.config;
-    const double mean = double(builder.cell(node)[1]) * config.target_unit /
-                        (double(builder.weight(node)) * config.weight_unit);
-    // Rounding in fixed point must not leave the range of the targets.
-    return std::clamp(config.target_center + mean, n.min_target, n.max_target);
+    if (!config.split.has_monotonic()) return value;
+    const double unit = config.target_unit / config.weight_unit;
+    const Bounds& bounds = builder.nodes[node].bounds;
+    return std::clamp(value, config.target_center + bounds.lower * unit,
+                      config.target_center + bounds.upper * unit);
 }
 
 PackedNode SplitPacker::split(const Node& n, std::int32_t child) {

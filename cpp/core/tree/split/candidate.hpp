@@ -8,6 +8,7 @@
 
 #include "tree/config.hpp"
 #include "tree/split/cells.hpp"
+#include "tree/split/monotonic.hpp"
 
 namespace ceiba::tree {
 
@@ -38,6 +39,7 @@ struct NodeCell {
     double term = 0;         // of the criterion
     std::uint64_t path = 1;  // the branches from the root, by which random draws are keyed
     double max_gain = 0;     // gain of pure branches, in terms; only for the category correction
+    Bounds bounds = {};      // of the values of branches; only for monotonic constraints
 };
 
 // Gain, in terms, that a nominal column without information reaches: of n rows in C random groups
@@ -70,10 +72,11 @@ struct CandidateNumbers {
     std::uint32_t ties = 0;  // candidates with the same score as the best
     SplitShape shape = SplitShape::kNone;
     SearchMethod method = SearchMethod::kNone;
-    bool has_candidates = false;     // there was a candidate, allowed or not
-    bool column_varies = false;      // even if the grid has no threshold in its range
-    bool no_gain = false;            // a candidate gained nothing after its correction
-    std::uint32_t n_categories = 0;  // of the column
+    bool has_candidates = false;      // there was a candidate, allowed or not
+    bool column_varies = false;       // even if the grid has no threshold in its range
+    bool no_gain = false;             // a candidate gained nothing after its correction
+    bool breaks_constraints = false;  // the branches of a candidate broke monotonic constraints
+    std::uint32_t n_categories = 0;   // of the column
 };
 
 struct Candidate : CandidateNumbers {

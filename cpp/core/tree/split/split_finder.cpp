@@ -7,6 +7,7 @@
 #include "tree/split/category_search.hpp"
 #include "tree/split/interval_search.hpp"
 #include "tree/split/median_finder.hpp"
+#include "tree/split/monotonic.hpp"
 #include "tree/split/sources.hpp"
 #include "tree/split/split_scorer.hpp"
 #include "tree/split/threshold_search.hpp"
@@ -66,7 +67,7 @@ class CellSplitFinder final : public SplitFinder<Rows> {
   private:
     template <typename Source>
     void search(const NodeCell& node, const Column& column, const Source& source, Candidate& best) {
-        scorer_.begin(node, source);
+        scorer_.begin(node, column, source);
         if (!source.more()) return;
         if (column.nominal)
             categories_.find(column, source, best);
@@ -83,17 +84,32 @@ class CellSplitFinder final : public SplitFinder<Rows> {
     CategorySearch<Cells, CriterionTerm> categories_;
 };
 
+// A finder by a criterion, or by the same under monotonic constraints. They are for two classes or
+// numbers, so that there is no code for more classes.
+template <typename Rows, typename Cells, typename CriterionTerm>
+std::unique_ptr<SplitFinder<Rows>> finder_by(const Cells& cells, const CriterionTerm& criterion,
+                                             const SplitFinderSpec& spec) {
+    if (!spec.config.has_monotonic())
+        return std::make_unique<CellSplitFinder<Rows, Cells, CriterionTerm>>(cells, criterion,
+                                                                             spec);
+    if constexpr (std::is_same_v<Cells, ClassCells<0, Rows::kWeighted>>) {
+        throw std::invalid_argument("monotonic requires two classes or numbers.");
+    } else {
+        using Term = Constrained<CriterionTerm>;
+        return std::make_unique<CellSplitFinder<Rows, Cells, Term>>(cells, Term{criterion}, spec);
+    }
+}
+
 template <typename Rows, typename Cells>
 std::unique_ptr<SplitFinder<Rows>> class_finder(const Cells& cells, const SplitFinderSpec& spec) {
     switch (spec.criterion) {
         case Criterion::kGini:
-            return std::make_unique<CellSplitFinder<Rows, Cells, Gini>>(cells, Gini{}, spec);
+            return finder_by<Rows>(cells, Gini{}, spec);
         case Criterion::kError:
-            return std::make_unique<CellSplitFinder<Rows, Cells, Error>>(cells, Error{}, spec);
+            return finder_by<Rows>(cells, Error{}, spec);
         case Criterion::kEntropy:
         case Criterion::kGainRatio:
-            return std::make_unique<CellSplitFinder<Rows, Cells, Entropy>>(
-                cells, Entropy{spec.xlog2x}, spec);
+            return finder_by<Rows>(cells, Entropy{spec.xlog2x}, spec);
         default:
             throw std::invalid_argument("criterion must be one for classification.");
     }
@@ -109,17 +125,15 @@ std::unique_ptr<SplitFinder<ClassRows<Weighted>>> make_class_finder(const SplitF
 template <bool Weighted>
 std::unique_ptr<SplitFinder<MomentRows<Weighted>>> make_moment_finder(const SplitFinderSpec& spec) {
     using Rows = MomentRows<Weighted>;
-    using Cells = MomentCells<Weighted>;
+    const MomentCells<Weighted> cells;
     if (spec.criterion == Criterion::kAbsolute)
         return std::make_unique<MedianSplitFinder<Weighted>>(spec.config, spec.values,
                                                              spec.target_center);
     if (spec.criterion == Criterion::kPoisson)
-        return std::make_unique<CellSplitFinder<Rows, Cells, PoissonDeviance>>(
-            Cells{}, PoissonDeviance{}, spec);
+        return finder_by<Rows>(cells, PoissonDeviance{}, spec);
     if (spec.criterion != Criterion::kSquared)
         throw std::invalid_argument("criterion must be one for regression.");
-    return std::make_unique<CellSplitFinder<Rows, Cells, SquaredError>>(
-        Cells{}, SquaredError{spec.has_fractional_weights}, spec);
+    return finder_by<Rows>(cells, SquaredError{spec.has_fractional_weights}, spec);
 }
 
 template <typename Rows>

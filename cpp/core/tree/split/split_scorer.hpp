@@ -39,9 +39,13 @@ class SplitScorer {
 
     // Start with a node and a column; the source provides the cell of missing values.
     template <typename Source>
-    void begin(const NodeCell& node, const Source& source) {
+    void begin(const NodeCell& node, const Column& column, const Source& source) {
         node_ = node;
         criterion_.begin(cells, node.cell);
+        if constexpr (kConstrained) {
+            criterion_.bounds = node.bounds;
+            criterion_.sign = config.monotonic[column.index];
+        }
         if (cells.occupied(missing_cell_.data()))
             std::fill(missing_cell_.begin(), missing_cell_.end(), Number(0));
         source.add_missing(missing_cell_.data());
@@ -132,6 +136,12 @@ class SplitScorer {
         if (!add_branch(a, terms, branch_xlog2x) || !add_branch(b, terms, branch_xlog2x))
             return false;
         if (c != nullptr && !add_branch(c, terms, branch_xlog2x)) return false;
+        if constexpr (kConstrained) {
+            if (!criterion_.allows(cells, a, b)) {
+                best.breaks_constraints = true;
+                return false;
+            }
+        }
         ++best.n_allowed;
         if (!best.update(score(terms, branch_xlog2x))) return false;
         best.terms = terms;
@@ -169,6 +179,7 @@ class SplitScorer {
     }
 
     static constexpr bool kHasClasses = requires(const Cells& cells) { cells.n_classes(); };
+    static constexpr bool kConstrained = requires(const CriterionTerm& term) { term.bounds; };
 
   private:
     bool is_defined(const Number* cell) const {

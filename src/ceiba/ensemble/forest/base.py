@@ -58,6 +58,7 @@ from ceiba.ensemble.forest.trees import ForestTrees, resolve_max_bins, unfitted_
 from ceiba.stats import TargetSummary, ToLabeledRows
 from ceiba.stats.outputs import MultiOutputRows, is_multi_output
 from ceiba.tree.config import TreeConfig, n_drawn_columns
+from ceiba.tree.constraints import check_leaf_probability
 from ceiba.tree.explain.learner import ExplainedTreesMixin
 from ceiba.tree.explain.shap import TreeSum
 from ceiba.tree.model.node_dtype import NodeView
@@ -79,7 +80,7 @@ _TREE_PARAMETERS = (
     "criterion", "thresholds", "n_thresholds", "max_bins", "missing",
     "category_correction", "max_depth",
     "min_samples_split", "min_samples_leaf", "min_weight_fraction_leaf", "min_impurity_decrease",
-    "max_leaf_nodes",
+    "max_leaf_nodes", "monotonic_cst", "interaction_cst",
 )  # fmt: skip
 
 
@@ -177,6 +178,8 @@ class BaseForest(ForestParameters, MemberSequence, ExplainedTreesMixin, Estimato
                 f"{name}={format_value(getattr(self, name))} with bootstrap=False and "
                 "max_samples=None: no row would be out of bag."
             )
+        if self.monotonic_cst is not None:
+            check_leaf_probability(self)
         values = {name: getattr(self, name) for name in _TREE_PARAMETERS}
         if self.max_bins == "auto":
             values["max_bins"] = None  # until the number of rows is known
@@ -201,7 +204,10 @@ class BaseForest(ForestParameters, MemberSequence, ExplainedTreesMixin, Estimato
             counts[class_indices(summary.classes, self.classes_)] = summary.class_counts
             summary = replace(summary, classes=self.classes_, class_counts=counts)
         class_weight = getattr(self, "class_weight", None)  # a regressor has none
-        return TrainingSample.of(labeled, summary, sampler, self.criterion, class_weight)
+        return TrainingSample.of(
+            labeled, summary, sampler, self.criterion, class_weight,
+            fractional=self.monotonic_cst is not None and self._task == "classification",
+        )  # fmt: skip
 
     def _multi_output_sample(
         self, engine: Engine, source: Source, previous: Forest | None

@@ -48,9 +48,9 @@ class TrainingSample:
     @classmethod
     def of(
         cls, rows: LabeledRows, summary: TargetSummary, sampler: RowSampler, criterion: str,
-        class_weight: Any,
+        class_weight: Any, *, fractional: bool = False,
     ) -> TrainingSample:  # fmt: skip
-        """Prepare labeled rows of positive weight."""
+        """Prepare labeled rows of positive weight; ``fractional`` as in `FixedPointScale.of`."""
         balanced, factors = class_weight == "balanced_subsample", None
         if class_weight is not None and not balanced:
             factors = class_weight_factors(class_weight, summary)
@@ -61,8 +61,8 @@ class TrainingSample:
             # No class weight exceeds the number of all rows drawn.
             factors = np.full(len(summary.classes), float(summary.n_rows) + 0.5)
         scale = FixedPointScale.of(
-            summary, factors,
-            squares=criterion in ("squared_error", "poisson"), poisson=criterion == "poisson",
+            summary, factors, squares=criterion in ("squared_error", "poisson"),
+            fractional=fractional, poisson=criterion == "poisson",
         )  # fmt: skip
         targets = scale.targets(rows, ranks=criterion == "absolute_error")
         balanced_unit = 0.0

@@ -17,6 +17,7 @@ from ceiba.ensemble.common.parameters import (
 )
 from ceiba.tree.parameters import (
     CategoryCorrection,
+    InteractionCst,
     Jobs,
     MaxDepth,
     MaxFeatures,
@@ -25,6 +26,7 @@ from ceiba.tree.parameters import (
     MinSamplesLeaf,
     MinSamplesSplit,
     MinWeightFractionLeaf,
+    MonotonicCst,
 )
 
 Thresholds = Annotated[
@@ -76,6 +78,8 @@ class ForestParameters(Parameters):
         CountOrFraction | Literal["sqrt", "log2"] | None,
         "Columns drawn per tree with max_features_per='both'.",
     ] = None
+    monotonic_cst: MonotonicCst = None
+    interaction_cst: InteractionCst = None
     ccp_alpha: Annotated[
         float,
         Between(0.0, inf, closed="left"),

@@ -85,8 +85,8 @@ class RandomForestRegressor(ScanScoreMixin, RegressorMixin, BaseForest):
 
     criterion: Annotated[
         Literal["squared_error", "absolute_error", "poisson"],
-        "Loss that splits decrease: squared error, absolute error, or Poisson deviance, for counts "
-        "and rates that are not negative.",
+        "Loss that splits decrease: squared error (friedman_mse is another name of it), absolute "
+        "error, or Poisson deviance, for counts and rates that are not negative.",
     ] = "squared_error"
     max_features: MaxFeatures = 1.0
     quantiles: Annotated[

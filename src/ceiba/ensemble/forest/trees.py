@@ -21,7 +21,7 @@ _SHARED = ("schema_", "n_features_in_", "feature_names_in_", "classes_", "n_clas
 _PARAMETERS = (
     "criterion", "thresholds", "max_bins", "missing", "category_correction", "max_depth",
     "min_samples_split", "min_samples_leaf", "min_weight_fraction_leaf", "min_impurity_decrease",
-    "max_leaf_nodes", "leaf_probability", "n_jobs",
+    "max_leaf_nodes", "monotonic_cst", "interaction_cst", "leaf_probability", "n_jobs",
 )  # fmt: skip
 
 # max_bins="auto". CPU seconds of 50 trees, exact and in 255 bins, and the difference of accuracy or

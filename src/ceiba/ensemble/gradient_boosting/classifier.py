@@ -22,6 +22,7 @@ from ceiba.ensemble.gradient_boosting.losses import (
 from ceiba.ensemble.gradient_boosting.model import BoostedTrees
 from ceiba.stats import LabeledRows, TargetSummary
 from ceiba.tree.classifier import class_weight_factors
+from ceiba.tree.constraints import check_monotonic_classes
 
 # Probabilities of an init predictor are kept away from 0 and 1, whose log-odds are infinite.
 _MIN_PROBABILITY = 1e-12
@@ -184,9 +185,7 @@ class GradientBoostingClassifier(ScanScoreMixin, ClassifierMixin, BaseGradientBo
                 f"loss='exponential' requires two classes, got {n_classes}: use loss='log_loss'."
             )
         if self.monotonic_cst is not None:
-            raise ParameterError(
-                f"monotonic_cst requires two classes, got {n_classes}: set it to None."
-            )
+            check_monotonic_classes(n_classes)
 
     def _loss(self, rows: LabeledRows, attributes: dict[str, Any], threads: int) -> Loss:
         y = rows.target.values.astype(np.float64)

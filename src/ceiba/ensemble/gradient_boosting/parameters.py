@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from math import inf
-from typing import Annotated, Any, Literal
-
-from numpy.typing import ArrayLike
+from typing import Annotated, Literal
 
 from ceiba.base import Above, AtLeast, Between, Parameters, parameter
 from ceiba.base.parameters import Verbose
 from ceiba.ensemble.common.parameters import Learner, Seed, WarmStart
-from ceiba.tree.parameters import Jobs, MaxDepth, MaxFeatures, MaxLeafNodes
+from ceiba.tree.parameters import (
+    InteractionCst,
+    Jobs,
+    MaxDepth,
+    MaxFeatures,
+    MaxLeafNodes,
+    MonotonicCst,
+)
 
 NotNegative = Between(0.0, inf, closed="left")
 
@@ -95,17 +99,8 @@ class BoostingParameters(Parameters):
         NotNegative,
         "Added to the Hessian of a category when categories are ordered by their mean gradient.",
     ] = 10.0
-    monotonic_cst: Annotated[
-        ArrayLike | Mapping[Any, int] | None,
-        "Per column 1 if raw scores must not decrease with its values, -1 if they must not "
-        "increase, 0 for no constraint; a sequence, or a mapping of names. Not with three or more "
-        "classes.",
-    ] = None
-    interaction_cst: Annotated[
-        Literal["pairwise", "no_interactions"] | Sequence[Any] | None,
-        "Sets of columns, by index or name, that may be tested together on a path; columns in no "
-        "set form one more set.",
-    ] = None
+    monotonic_cst: MonotonicCst = None
+    interaction_cst: InteractionCst = None
     dropout: Annotated[
         float,
         Between(0.0, 1.0, closed="left"),

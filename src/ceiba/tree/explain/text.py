@@ -24,6 +24,7 @@ LEAF_REASONS = {
     "min_impurity_decrease": "no split gains enough",
     "max_leaf_nodes": "leaf limit",
     "no_gain": "no split gains anything",
+    "monotonic_cst": "every split would break a monotonic constraint",
     "empty": "no rows: predicts as its parent",
     "pruned": "pruned",
     "not_kept": "reason not stored",

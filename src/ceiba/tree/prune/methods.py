@@ -11,6 +11,7 @@ from ceiba.base import seed_of, unused_error
 from ceiba.engine import Engine
 from ceiba.stats import LabeledRows
 from ceiba.tree.config import TreeConfig
+from ceiba.tree.constraints import check_subtree_raising
 from ceiba.tree.model.subtrees import collapse
 from ceiba.tree.model.tree import Tree
 from ceiba.tree.prune.cross_validation import AlphaRule, choose_alpha, fit_folds
@@ -233,4 +234,6 @@ def pruning_config(model: Any, method: str, **options: Any) -> PruningConfig:
     applicable = {name: value for name, value in defaults.items() if name in _OPTIONS[key]}
     config = PruningConfig(method, tree_config.collapse, **{**applicable, **given})  # type: ignore[arg-type]
     config.check(model._task)
+    if model.monotonic_cst is not None:
+        check_subtree_raising(config.subtree_raising)
     return config
