@@ -1,10 +1,11 @@
-// Tests of the parts of forest growth: row draws and entry sorting.
+// Tests of the parts of forest growth: row draws, entry sorting and the search in coarse bins.
 #include <algorithm>
 #include <limits>
 #include <numeric>
 #include <span>
 
 #include "check.hpp"
+#include "forest/grow/coarse_search.hpp"
 #include "forest/grow/entry_sort.hpp"
 #include "forest/sample/sampling.hpp"
 #include "tree/split/split_finder.hpp"
@@ -220,6 +221,169 @@ void entries_are_sorted_by_code_and_stay_in_order() {
     }
 }
 
+// Coarse bins
+
+// Sums on one side of a threshold: weights by class, or weight and sum of the targets.
+using Side = std::vector<Number>;
+
+// Rows of one node in a few columns: skewed codes, some of them many times, and targets that depend
+// on the first column.
+template <typename Sample>
+struct CoarseCase {
+    static constexpr bool kClasses = Sample::kIsClassification;
+
+    tree::TreeConfig config;
+    std::vector<std::uint16_t> label;
+    std::vector<Number> target, count;
+    std::vector<double> value;
+    std::vector<Codes> columns;
+    Number mean = 0;
+
+    CoarseCase(std::size_t rows, std::size_t n_columns, RandomSource& random) {
+        config.n_classes = kClasses ? std::int64_t(random.between(2, 9)) : 0;
+        config.weighted = true;
+        config.criterion = kClasses ? tree::Criterion::kGini : tree::Criterion::kSquared;
+        config.split.min_rows = random.one_in(2) ? 1 : Number(random.between(2, rows / 3));
+        config.split.min_weight = random.one_in(2) ? 0 : Number(random.between(2, rows / 3));
+        const std::uint64_t range = random.one_in(4) ? 90 : random.one_in(2) ? rows : 1 << 22;
+        for (std::size_t j = 0; j < n_columns; ++j)
+            columns.push_back(make_codes(rows, [&](std::size_t) {
+                const std::size_t code = random.below(range);
+                return random.one_in(3) ? code * code / range : code;
+            }));
+        const Number scale = Number(1) << random.below(20), shift = Number(random.below(9)) - 4;
+        const std::uint64_t noise = random.between(1, 9);
+        for (std::size_t i = 0; i < rows; ++i) {
+            const std::size_t step = 3 * columns[0][i] / range + random.below(noise);
+            label.push_back(std::uint16_t(kClasses ? step % std::size_t(config.n_classes) : 0));
+            count.push_back(Number(random.between(1, 3)));
+            target.push_back((shift - Number(step)) * scale);
+            value.push_back(double(target.back()));
+        }
+    }
+
+    tree::Targets targets() const {
+        tree::Targets found;
+        if (kClasses) {
+            found.label = label.data();
+        } else {
+            found.weighted_target = target.data();
+            found.value = value.data();
+        }
+        return found;
+    }
+
+    void add(Side& side, std::size_t i) const {
+        if (kClasses) {
+            side[label[i]] += count[i];
+        } else {
+            side[0] += count[i];
+            side[1] += count[i] * (target[i] - mean);
+        }
+    }
+    double term(const Side& side) const {
+        if (!kClasses) return double(side[1]) / double(side[0]) * double(side[1]);
+        double squares = 0, total = 0;
+        for (const Number weight : side) {
+            squares += double(weight) * double(weight);
+            total += double(weight);
+        }
+        return squares / total;
+    }
+    Number weight(const Side& side) const {
+        return kClasses ? std::accumulate(side.begin(), side.end(), Number(0)) : side[0];
+    }
+
+    // Sort all rows and try every threshold.
+    tree::Candidate best_of(std::size_t j) const {
+        std::vector<std::size_t> order(columns[j].size());
+        std::iota(order.begin(), order.end(), 0);
+        std::sort(order.begin(), order.end(),
+                  [&](auto a, auto b) { return columns[j][a] < columns[j][b]; });
+        Side left(kClasses ? std::size_t(config.n_classes) : 2, 0), right = left;
+        for (const std::size_t i : order) add(right, i);
+        const Side all = right;
+        tree::Candidate best;
+        for (std::size_t r = 0; r + 1 < order.size(); ++r) {
+            add(left, order[r]);
+            for (std::size_t k = 0; k < all.size(); ++k) right[k] = all[k] - left[k];
+            const std::uint32_t code = columns[j][order[r]], next = columns[j][order[r + 1]];
+            if (code == next || r + 1 < std::size_t(config.split.min_rows) ||
+                order.size() - r - 1 < std::size_t(config.split.min_rows) ||
+                std::min(weight(left), weight(right)) < config.split.min_weight)
+                continue;
+            const double score = term(left) + term(right);
+            if (score > best.score) best.split_between(code, next, score);
+        }
+        return best;
+    }
+
+    // The best split of all columns by the coarse search.
+    std::vector<tree::Candidate> find() {
+        const std::size_t n = label.size();
+        Sample sample;
+        sample.fill(targets(), config, count.data(), n);
+        tree::TreeBuilder builder(config, columns.size());
+        builder.add(0, 1);
+        sample.sum_targets(builder.cell(0), 0, n);
+        if (!kClasses) mean = builder.cell(0)[1] / builder.cell(0)[0];
+        forest::CoarseSearch<Sample> search(config);
+        expect(search.begin(sample, builder, {0, 0, n}), "the node is large enough");
+        std::vector<std::vector<tree::LargeEntry>> entries(columns.size());
+        std::vector<tree::Candidate> found(columns.size());
+        for (std::size_t j = 0; j < columns.size(); ++j) {
+            for (std::size_t i = 0; i < n; ++i)
+                entries[j].push_back(tree::LargeEntry(columns[j][i]) << tree::kLargeBits |
+                                     sample.tag(0, i));
+            const auto [min, max] = std::minmax_element(columns[j].begin(), columns[j].end());
+            search.add(entries[j], *min, *max, found[j]);
+        }
+        search.find();
+        return found;
+    }
+};
+
+bool same_split(const tree::Candidate& one, const tree::Candidate& other) {
+    return one.score == other.score && one.found() == other.found() &&
+           one.threshold_code == other.threshold_code && one.next_code == other.next_code;
+}
+
+// Columns that cannot be the best may have a worse candidate than their best, or none.
+template <typename Sample>
+void compare_with_all_thresholds(std::uint64_t seed) {
+    RandomSource random(seed);
+    std::size_t n_skipped = 0;
+    for (int round = 0; round < 150; ++round) {
+        CoarseCase<Sample> test_case(random.between(512, 900), random.between(1, 4), random);
+        const std::vector<tree::Candidate> found = test_case.find();
+        std::vector<tree::Candidate> expected;
+        double best = -std::numeric_limits<double>::infinity();
+        for (std::size_t j = 0; j < found.size(); ++j) {
+            expected.push_back(test_case.best_of(j));
+            best = std::max(best, expected[j].score);
+        }
+        for (std::size_t j = 0; j < found.size(); ++j) {
+            const std::string where =
+                "round " + std::to_string(round) + ", column " + std::to_string(j);
+            expect(found[j].has_candidates, where + " varies");
+            if (expected[j].score == best)
+                expect(same_split(found[j], expected[j]), where + " has the best split");
+            else
+                expect(found[j].score <= expected[j].score, where + " is not better");
+            n_skipped += !found[j].found() && expected[j].found();
+        }
+    }
+    expect(n_skipped > 50, "columns that cannot be the best are not sorted");
+}
+
+void coarse_bins_find_the_best_threshold_of_classes() {
+    compare_with_all_thresholds<forest::CountedClassSample>(7);
+}
+
+void coarse_bins_find_the_best_threshold_of_numbers() {
+    compare_with_all_thresholds<forest::RegressionSample>(8);
+}
+
 }  // namespace
 
 Tests forest_part_tests() {
@@ -232,6 +396,10 @@ Tests forest_part_tests() {
         {"an_interrupt_ends_the_draws", an_interrupt_ends_the_draws},
         {"entries_are_sorted_by_code_and_stay_in_order",
          entries_are_sorted_by_code_and_stay_in_order},
+        {"coarse_bins_find_the_best_threshold_of_classes",
+         coarse_bins_find_the_best_threshold_of_classes},
+        {"coarse_bins_find_the_best_threshold_of_numbers",
+         coarse_bins_find_the_best_threshold_of_numbers},
     };
 }
 

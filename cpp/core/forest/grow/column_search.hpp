@@ -1,7 +1,7 @@
 // Search for the best splits of some columns of one node.
 //
-// In large nodes, columns of few codes are counted into histograms and all others are sorted; in
-// small nodes several columns are searched together in lanes.
+// In large nodes, columns of few codes are counted into histograms, and the others are summed in
+// coarse bins or sorted; in small nodes several columns are searched together in lanes.
 #pragma once
 
 #include <algorithm>
@@ -10,6 +10,7 @@
 #include <span>
 #include <vector>
 
+#include "forest/grow/coarse_search.hpp"
 #include "forest/grow/entry_sort.hpp"
 #include "forest/grow/histograms.hpp"
 #include "forest/grow/lane_search.hpp"
@@ -28,6 +29,7 @@ class ColumnSearch {
         : codes_(codes),
           columns_(codes.by_column->columns),
           small_node_(codes, config),
+          coarse_(config),
           histogram_(config) {}
 
     tree::ColumnCandidates found;
@@ -90,6 +92,7 @@ class ColumnSearch {
         if (use_lanes_) search_lanes();
         if (sorted_.empty()) return;
         if (!gather(sample, node)) return;
+        const bool use_bins = !use_lanes_ && coarse_.begin(sample, builder, node);
         for (std::size_t s = 0; s < sorted_.size(); ++s) {
             if (stopped(node, 0)) return;
             const std::size_t a = sorted_[s];
@@ -97,10 +100,16 @@ class ColumnSearch {
             const ColumnEntries& column_entries = column_entries_[s];
             if (column_entries.min_code == column_entries.max_code)
                 continue;  // constant, observed or missing
+            if (use_bins && !column.nominal && column_entries.max_code < column.missing_code()) {
+                coarse_.add({column_entries.entries, node.size()}, column_entries.min_code,
+                            column_entries.max_code, found.best[a]);
+                continue;
+            }
             const LargeEntry* sorted = sort_(column_entries.entries, node.size(),
                                              column_entries.min_code, column_entries.max_code);
             sample.find(*finder_, cell, column, node.begin, {sorted, node.size()}, found.best[a]);
         }
+        if (use_bins) coarse_.find();
     }
 
     // Search the numeric columns to sort in groups of lanes. Columns with missing values stay in
@@ -212,6 +221,7 @@ class ColumnSearch {
     SplitFinder<Rows>* finder_ = nullptr;
     SmallNodeSearch<Code, Sample> small_node_;
     bool use_lanes_ = false;
+    CoarseSearch<Sample> coarse_;
     EntrySorter sort_;
     std::vector<std::size_t> sorted_, counted_, to_sort_, lane_columns_;
     std::vector<ColumnEntries> column_entries_;

@@ -124,7 +124,11 @@ void PackedForest::append(const PackedForest& other) {
 
 TreePacker::TreePacker(const TreeBuilder& builder, const tree::Scales& scales,
                        std::vector<Number> steps)
-    : builder_(builder), splits_(builder, scales, trees_.words, trees_.tables) {
+    : builder_(builder),
+      scales_(scales),
+      splits_(builder, scales, trees_.words, trees_.tables),
+      delays_(scales.codes == nullptr &&
+              scales.offsets[builder.columns] > std::int64_t(kMaxCachedValues)) {
     trees_.importances.assign(builder.columns, 0.0);
     trees_.steps = std::move(steps);
 }
@@ -140,9 +144,21 @@ std::int32_t TreePacker::add(std::size_t count) {
 
 void TreePacker::split(std::size_t node, std::int32_t index, std::int32_t child) {
     const tree::Node& n = builder_.nodes[node];
-    put(index, splits_.split(n, child));
+    if (delays_ && n.shape == tree::SplitShape::kThreshold)
+        delay(tree::ThresholdSplit::of(n, child), index);
+    else
+        put(index, splits_.split(n, child));
     trees_.importances[std::size_t(n.column)] +=
         double(builder_.weight(node)) * builder_.config.weight_unit * n.gain;
+}
+
+void TreePacker::delay(const tree::ThresholdSplit& split, std::int32_t index) {
+    DelayedSplit& oldest = delayed_[n_delayed_ % kDelay];
+    if (n_delayed_ >= kDelay) put(oldest);
+    oldest = {index, split};
+    ++n_delayed_;
+    __builtin_prefetch(scales_.address(split.column, split.code));
+    __builtin_prefetch(scales_.address(split.column, split.next_code));
 }
 
 void TreePacker::leaf(std::size_t node, std::int32_t index) {
@@ -195,6 +211,7 @@ void TreePacker::sort_leaf_bytes() {
 }
 
 PackedForest TreePacker::finish() {
+    for (std::size_t i = 0; i < std::min(n_delayed_, kDelay); ++i) put(delayed_[i]);
     sort_leaf_bytes();
     trees_.first.push_back(std::int64_t(trees_.nodes.size()));
     return std::move(trees_);

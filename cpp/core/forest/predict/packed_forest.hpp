@@ -118,19 +118,34 @@ class TreePacker {
     PackedForest finish();
 
   private:
+    // In a large table of exact values the two around a threshold are a cache miss each. Splits are
+    // packed this many later, and the values prefetched meanwhile: read at once they took a tenth
+    // of a fit of five classes, and a sixth of one of regression.
+    static constexpr std::size_t kDelay = 16, kMaxCachedValues = 1 << 16;
+
+    struct DelayedSplit {
+        std::int32_t index;
+        tree::ThresholdSplit split;
+    };
     // Bytes of a leaf that does not fit into its node.
     struct LeafBytes {
         std::int32_t index;
         std::size_t begin, end;
     };
 
+    void delay(const tree::ThresholdSplit& split, std::int32_t index);
+    void put(const DelayedSplit& delayed) { put(delayed.index, splits_.split(delayed.split)); }
     PackedNode class_leaf(std::size_t node, std::int32_t index);
     const Number* to_steps(const Number* weight);
     void sort_leaf_bytes();
 
     const tree::TreeBuilder& builder_;
+    const tree::Scales& scales_;
     PackedForest trees_;
     tree::SplitPacker splits_;
+    bool delays_;
+    DelayedSplit delayed_[kDelay];
+    std::size_t n_delayed_ = 0;  // so far; the last of them are not yet packed
     LeafWriter code_;
     std::vector<Number> in_steps_;
     std::vector<LeafBytes> leaf_bytes_;

@@ -161,6 +161,7 @@ double leaf_value(const TreeBuilder& builder, std::size_t node) {
 }
 
 PackedNode SplitPacker::split(const Node& n, std::int32_t child) {
+    if (n.shape == SplitShape::kThreshold) return split(ThresholdSplit::of(n, child));
     const auto column = std::size_t(n.column);
     PackedNode packed{0, child, 0};
     if (n.shape == SplitShape::kTable) {
@@ -168,15 +169,16 @@ PackedNode SplitPacker::split(const Node& n, std::int32_t child) {
     } else if (n.shape == SplitShape::kIntervals) {
         add_intervals(n, packed);
     } else {
-        const Threshold threshold =
-            n.shape == SplitShape::kKnown
-                ? Threshold{scales_.largest(column)}
-                : scales_.threshold(column, n.threshold_code, n.next_code, n.threshold);
-        packed.bits = threshold.bits;
-        packed.test = packed_test(column, threshold_test(scales_.types[column]), n.missing_branch,
-                                  threshold.half);
+        packed.bits = scales_.largest(column);
+        packed.test = packed_test(column, threshold_test(scales_.types[column]), n.missing_branch);
     }
     return packed;
+}
+
+PackedNode SplitPacker::split(const ThresholdSplit& s) const {
+    const auto [bits, half] = scales_.threshold(s.column, s.code, s.next_code, s.threshold);
+    return {bits, s.child,
+            packed_test(s.column, threshold_test(scales_.types[s.column]), s.missing_branch, half)};
 }
 
 void SplitPacker::add_intervals(const Node& n, PackedNode& packed) {

@@ -80,10 +80,28 @@ struct Scales {
     Threshold threshold(std::size_t column, std::uint32_t code, std::uint32_t next_code,
                         double threshold_value = std::numeric_limits<double>::quiet_NaN()) const;
     std::uint64_t largest(std::size_t column) const;
+    // What `threshold` reads for a code, to be prefetched; null if it is searched. (A function that
+    // only prefetches would itself be removed: the compiler takes it for one without effect.)
+    const std::uint64_t* address(std::size_t column, std::uint32_t code) const {
+        return codes == nullptr ? bits + offsets[column] + code : nullptr;
+    }
 
   private:
     Threshold edge(std::size_t column, std::uint32_t code) const;
     std::uint64_t value(std::size_t column, std::uint32_t code) const;
+};
+
+// A split at a threshold of a column, whose first branch is `child`.
+struct ThresholdSplit {
+    std::size_t column;
+    std::uint32_t code, next_code;
+    double threshold;
+    std::int32_t missing_branch, child;
+
+    static ThresholdSplit of(const Node& node, std::int32_t child) {
+        return {std::size_t(node.column), node.threshold_code, node.next_code,
+                node.threshold,           node.missing_branch, child};
+    }
 };
 
 // Converts splits to packed nodes; categories and thresholds that do not fit are added to words and
@@ -95,6 +113,7 @@ class SplitPacker {
         : builder_(builder), scales_(scales), words_(words), tables_(tables) {}
 
     PackedNode split(const Node& node, std::int32_t child);
+    PackedNode split(const ThresholdSplit& split) const;
     PackedNode surrogate(const Surrogate& surrogate);
 
   private:
