@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 NATIVE := CMakeLists.txt $(shell find cpp/core cpp/bindings -name '*.[ch]pp')
 PACKAGES := $(shell find src/ceiba -name __init__.py)
-EXAMPLES := compare_kmeans tree_votes tree_pruning forest_votes boosting_rounds mixture_iris
+EXAMPLES := compare_kmeans tree_votes tree_pruning forest_votes boosting_rounds gradient_boosting_rounds mixture_iris
 PYTEST := $(BIN)/python -m pytest -n 2 --dist loadgroup
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 

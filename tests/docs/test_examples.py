@@ -25,6 +25,14 @@ EXAMPLES: dict[str, tuple[dict[str, int], str]] = {
         {"kmeans.png": 1, "kmeans_choice.png": 1},
         "cleveland: 303 rows, 13 columns (6 numeric), 6 missing values",
     ),
+    "gradient_boosting_rounds": (
+        {
+            "gradient_boosting.gif": 12,
+            "gradient_boosting_importance.png": 1,
+            "gradient_boosting_losses.png": 1,
+        },
+        "gain = ",
+    ),
     "kmeans_three_groups": (
         {"three_groups.gif": 10, "three_groups.png": 1},
         "cluster 1: 100 of 100 rows from one group",

@@ -17,6 +17,7 @@ from ceiba import (
     DecisionTreeClassifier,
     DecisionTreeRegressor,
     GaussianMixture,
+    GradientBoostingClassifier,
     KMeans,
     KNeighborsClassifier,
     KNeighborsRegressor,
@@ -39,6 +40,7 @@ MODELS = {
     "bag": lambda: BaggingClassifier(DecisionTreeClassifier(max_depth=2), n_estimators=3).fit(X, y),
     "boosted trees": lambda: AdaBoostClassifier(n_estimators=3).fit(X, y),
     "boosted numbers": lambda: AdaBoostRegressor(n_estimators=3).fit(X, NUMBERS),
+    "gradient boosting": lambda: GradientBoostingClassifier(3).fit(X, y),
     "k-means": lambda: KMeans(3).fit(X),
     "mixture": lambda: GaussianMixture(2).fit(X),
     "naive Bayes": lambda: NaiveBayesClassifier().fit(X, y),
@@ -53,7 +55,7 @@ PICTURES = {
     "pruning_steps": "", "pruning_table": "", "presets": "", "cluster_choice": "",
     "mixture_choice": "", "network": "", "nomogram": "", "training_curve": "",
     "calibration": "X, y", "search_path": "", "loo_curve": "", "regions_by_k": "X, y, (1,)",
-    "voronoi": "", "neighbor_votes": "X[:1]",
+    "voronoi": "", "neighbor_votes": "X[:1]", "loss_curve": "", "split_importance": "",
 }  # fmt: skip
 
 

@@ -6,6 +6,7 @@ Plots require matplotlib: ``pip install "ceiba[plots]"``.
 
 from __future__ import annotations
 
+from ceiba.plots.boosting.gradient import GradientPainter, loss_curve, split_importance
 from ceiba.plots.boosting.rounds import BoostingPainter, rounds
 from ceiba.plots.clustering import KMeansPainter, cluster_choice, clusters
 from ceiba.plots.curves.forest import importance, oob_curve
@@ -54,6 +55,7 @@ __all__ = [
     "impurity_curves",
     "intervals",
     "loo_curve",
+    "loss_curve",
     "margins",
     "mixture",
     "mixture_choice",
@@ -75,6 +77,7 @@ __all__ = [
     "rounds",
     "score_intervals",
     "search_path",
+    "split_importance",
     "step_functions",
     "surface",
     "sweep_curve",
@@ -88,5 +91,6 @@ __all__ = [
 register_painter({"centers", "inertia", "moved"}, KMeansPainter)
 register_painter({"weights", "means", "covariances", "log_likelihood"}, MixturePainter)
 register_painter({"weights", "error", "alpha", "wrong"}, BoostingPainter)
+register_painter({"training", "gradient", "n_leaves", "gain", "round"}, GradientPainter)
 register_painter({"node", "children", "gain"}, TreePainter)
 register_painter({"node", "n_leaves"}, TreePainter)

@@ -220,7 +220,9 @@ def play(
     and the log-likelihood. Tree: each split with the best gain per column, then each step of the
     pruning; a pruned tree can be played even if it was fitted without a trace. AdaBoost: the area
     of a row is its weight, the rows misclassified in the round are ringed, with the boundaries of
-    the round's estimator and of the ensemble, the errors and the estimator weights.
+    the round's estimator and of the ensemble, the errors and the estimator weights. Gradient
+    boosting: the negative gradient of each row over a numeric column and the value of the round's
+    tree, the losses, and the gain of each column.
 
     Parameters
     ----------
@@ -233,8 +235,9 @@ def play(
         if None.
     y : array of shape (n_rows,), optional
         Classes of the rows, for AdaBoost; without them its rows are gray.
-    columns : pair of str or int, optional
-        The two numeric columns to show, for AdaBoost on more than two columns.
+    columns : sequence of str or int, optional
+        The two numeric columns to show, for AdaBoost on more than two columns; for gradient
+        boosting one, by default that of largest gain.
     fps : float
         Frames per second.
     max_frames : int
