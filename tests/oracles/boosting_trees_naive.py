@@ -13,6 +13,7 @@ from itertools import pairwise
 import numpy as np
 
 from tests.oracles.boosting_losses_naive import (
+    LOG_MEAN,
     QUANTILES,
     line_search,
     newton_value,
@@ -394,7 +395,14 @@ def node_value(targets, node, config):
         elif config.loss in QUANTILES:
             values.append(solved_value(config.loss, y, F, w, config.alpha))
         else:
-            values.append(newton_value(node.G[k], node.H[k], config.reg_lambda, config.reg_alpha))
+            value = newton_value(node.G[k], node.H[k], config.reg_lambda, config.reg_alpha)
+            if config.loss in LOG_MEAN and config.monotonic is None:
+                # Times the learning rate, at most to the minimum of the loss.
+                g, h = targets.g[node.rows, k], targets.h[node.rows, k]
+                best = line_search(config.loss, y, F, w, g, h, power=config.power)
+                best /= config.learning_rate
+                value = np.clip(value, min(best, 0.0), max(best, 0.0))
+            values.append(value)
     return np.clip(values, node.low, node.high)
 
 

@@ -127,9 +127,13 @@ inline GradientScale measure_gradients(const Gradients& gradients,
         throw std::invalid_argument(
             "gradients and Hessians must be finite, got an overflow: decrease learning_rate, or "
             "scale y.");
-    if (!(scale.max_hessian >= kMinSize))
-        throw std::invalid_argument(
-            "some Hessian must be at least 1e-280: decrease learning_rate, or scale the loss.");
+    // Where probabilities have reached 0 and 1, gradients vanish as well: the leaf values are zero.
+    if (!(scale.max_hessian >= kMinSize)) {
+        if (scale.max_gradient >= kMinSize)
+            throw std::invalid_argument(
+                "some Hessian must be at least 1e-280: decrease learning_rate, or scale the loss.");
+        scale.max_hessian = kMinSize;
+    }
     scale.mean_gradient /= double(rows.size() * outputs);
     scale.mean_hessian /= double(rows.size() * outputs);
     return scale;

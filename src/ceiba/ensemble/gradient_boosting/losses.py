@@ -138,6 +138,14 @@ class Loss:
             return trees.leaf_quantiles(residual, weight, self.leaf_quantile)[:, None]
         return np.asarray(trees.newton_values(gradient, hessian, weight)) * self.unit
 
+    def newton_steps(
+        self, trees: _native.BoostedTrees, raw: Array, gradient: Array, hessian: Array | None,
+        weight: Array | None, rate: float,
+    ) -> Array:  # fmt: skip
+        """Return the regularized Newton steps of the leaves, of shape (n_leaves, n_outputs)."""
+        steps = trees.newton_values(gradient, hessian, weight, as_grown=True)
+        return np.asarray(steps) * self.unit
+
 
 class BinomialLogLoss(Loss):
     """Log-loss of two classes; the raw score is the log-odds of the second one."""
@@ -385,6 +393,19 @@ class _LogLink(Loss):
         values[solved] = np.log(sums[solved, 0]) - np.log(sums[solved, 1])
         return values[:, None]
 
+    def newton_steps(
+        self, trees: _native.BoostedTrees, raw: Array, gradient: Array, hessian: Array | None,
+        weight: Array | None, rate: float,
+    ) -> Array:  # fmt: skip
+        """Return Newton steps that, times the learning rate, go at most to the minimum.
+
+        The curvature changes by orders of magnitude between small and large means: with gamma,
+        steps of the default rate diverged where targets differed by a factor of a thousand.
+        """
+        steps = super().newton_steps(trees, raw, gradient, hessian, weight, rate)
+        best = self.line_search(trees, raw, gradient, hessian, weight) / rate
+        return np.asarray(np.clip(steps, np.minimum(best, 0.0), np.maximum(best, 0.0)))
+
 
 class Poisson(_LogLink):
     """Half the Poisson deviance, up to a constant."""
@@ -513,7 +534,7 @@ def _unit_of(y: Array) -> float:
 
 
 def _log_odds(y: Array, weight: Array | None) -> float:
-    second = weighted_mean(y, weight)
+    totals = np.bincount(y.astype(np.intp), weight, minlength=2).astype(np.float64)
     # A single class has the odds of half a row of the other.
-    smallest = 0.5 / len(y)
-    return float(np.log(max(second, smallest) / max(1 - second, smallest)))
+    totals[totals == 0] = 0.5 * totals.sum() / len(y)
+    return float(np.log(totals[1] / totals[0]))

@@ -20,6 +20,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -130,6 +131,11 @@ class Rounds:
         edges: CodeValues | None = self.encoding.edges
         assert edges is not None
         self._code_values = edges.native(self.encoding.columns)
+        # Limits of a loss's steps could contradict those of monotonic constraints.
+        free = self.parameters.monotonic_cst is None
+        self._newton_steps = (
+            self.loss.newton_steps if free else partial(Loss.newton_steps, self.loss)
+        )
         self.gradient = np.empty_like(self.scores)
         # With Friedman's method trees have unit Hessians, but a line search may need them.
         self._hessian = None if self.loss.constant_hessian else np.empty_like(self.scores)
@@ -203,10 +209,12 @@ class Rounds:
         self, group: slice, gradient: Array, hessian: Array | None, weight: Array | None
     ) -> Array:
         """Return the value of each leaf of the tree grown last, of shape (n_leaves, outputs)."""
+        data = self._trees, self.scores[group], gradient, hessian, weight
         if self.parameters.method == "newton" and self.loss.leaf_quantile is None:
-            values = self._trees.newton_values(gradient, hessian, weight, as_grown=True)
-            return np.asarray(values) * self.loss.unit
-        values = self.loss.line_search(self._trees, self.scores[group], gradient, hessian, weight)
+            rate = float(self.parameters.learning_rate)
+            values = self._newton_steps(*data, rate)
+        else:
+            values = self.loss.line_search(*data)
         return np.ascontiguousarray(values)
 
     def _split_values(
