@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "tree/predict/missing_routing.hpp"
 #include "tree_arrays.hpp"
 
 namespace ceiba::bindings {
@@ -19,11 +20,13 @@ struct TreeSum {
     Array1<const double> cover, scale;
     Maybe1<const std::int32_t> output;
     std::size_t n_outputs;
+    bool fractional;
 
     TreeSum(NodeArray nodes, Array1<const std::int64_t> tree_offsets,
             Array1<const std::uint64_t> words, Array1<const std::int32_t> tables,
             ColumnTypes columns, Array2<const double> leaf_values, Array1<const double> cover,
-            Array1<const double> scale, Maybe1<const std::int32_t> output, std::size_t n_outputs)
+            Array1<const double> scale, Maybe1<const std::int32_t> output, std::size_t n_outputs,
+            bool fractional)
         : nodes(std::move(nodes)),
           tree_offsets(std::move(tree_offsets)),
           words(std::move(words)),
@@ -33,7 +36,8 @@ struct TreeSum {
           cover(std::move(cover)),
           scale(std::move(scale)),
           output(std::move(output)),
-          n_outputs(n_outputs) {
+          n_outputs(n_outputs),
+          fractional(fractional) {
         const std::size_t n = this->nodes.shape(0);
         require(this->nodes.shape(1) == 2, "nodes must have shape (n_nodes, 2).");
         require(this->tree_offsets.shape(0) >= 2, "tree_offsets must have at least 2 entries.");
@@ -60,9 +64,12 @@ struct TreeSum {
                     "leaf_values must have n_outputs columns.");
         }
         const ExplainedTrees trees = view();
-        for (std::size_t t = 0; t < n_trees; ++t)
+        for (std::size_t t = 0; t < n_trees; ++t) {
             require_sound(
                 tree_defect(trees.tree(t), this->columns.types, this->columns.n_categories, true));
+            if (fractional)
+                require_sound(presence_defect(trees.tree(t), this->columns.n_categories));
+        }
     }
 
     ExplainedTrees view() const {
@@ -80,6 +87,7 @@ struct TreeSum {
         trees.scale = scale.data();
         trees.output = pointer(output);
         trees.n_outputs = n_outputs;
+        trees.fractional = fractional;
         return trees;
     }
 };
@@ -110,18 +118,20 @@ void tree_shap(const TreeSum& trees, const TreeTable& table,
 }  // namespace
 
 void bind_tree_explain(nb::module_& module) {
-    nb::class_<TreeSum>(module, "TreeSum",
-                        "A weighted sum of trees: nodes, leaf values, covers and scales.\n\n"
-                        "Columns of leaf_values are the outputs; with output, tree t has one "
-                        "column, that of output[t].")
+    nb::class_<TreeSum>(
+        module, "TreeSum",
+        "A weighted sum of trees: nodes, leaf values, covers and scales.\n\n"
+        "Columns of leaf_values are the outputs; with output, tree t has one "
+        "column, that of output[t]. With fractional, rows that lack a value follow all "
+        "branches by their covers.")
         .def(nb::init<NodeArray, Array1<const std::int64_t>, Array1<const std::uint64_t>,
                       Array1<const std::int32_t>, ColumnTypes, Array2<const double>,
                       Array1<const double>, Array1<const double>, Maybe1<const std::int32_t>,
-                      std::size_t>(),
+                      std::size_t, bool>(),
              "nodes"_a.noconvert(), "tree_offsets"_a.noconvert(), "words"_a.noconvert(),
              "tables"_a.noconvert(), "columns"_a, nb::kw_only(), "leaf_values"_a.noconvert(),
              "cover"_a.noconvert(), "scale"_a.noconvert(), "output"_a.noconvert() = nb::none(),
-             "n_outputs"_a);
+             "n_outputs"_a, "fractional"_a);
     module.def("tree_shap", &tree_shap, "trees"_a, "table"_a, "background"_a.none(),
                "out"_a.noconvert(), "base"_a.noconvert(), "threads"_a,
                "Write the Shapley values of each (row, column, output), and the base values.\n\n"

@@ -67,9 +67,12 @@ inline void explain_lanes(const ShapTree& tree, const std::int64_t* branch, Path
         const ShapEdge& edge = tree.edges[e];
         const auto depth = std::size_t(edge.depth);
         const double* factor = tree.factors + e * n_factors;
-        const Masks before = load_mask(path.holds + std::size_t(edge.previous) * kShapRows);
-        const Masks taken = load_mask(branch + std::size_t(edge.split) * kShapRows) ==
-                            std::int64_t(edge.branch) - Masks{};
+        const Masks own_branch = load_mask(branch + std::size_t(edge.split) * kShapRows);
+        // A row that follows all branches passes as the training rows do, whether the column is
+        // known or not, as if it had failed before.
+        const Masks before =
+            load_mask(path.holds + std::size_t(edge.previous) * kShapRows) & (own_branch >= 0);
+        const Masks taken = own_branch == std::int64_t(edge.branch) - Masks{};
         const Masks holds = before & taken;
         store_mask(path.holds + depth * kShapRows, holds);
         const Doubles failed_before = splat(factor[4 * n_points]);
@@ -93,7 +96,8 @@ inline void explain_lanes(const ShapTree& tree, const std::int64_t* branch, Path
             const double* part = tree.factors + std::size_t(c) * n_factors;
             c = closed.parent;
             const Masks own = load_mask(path.holds + d * kShapRows);
-            const Masks above = load_mask(path.holds + std::size_t(closed.previous) * kShapRows);
+            const Masks above = load_mask(path.holds + std::size_t(closed.previous) * kShapRows) &
+                                (load_mask(branch + std::size_t(closed.split) * kShapRows) >= 0);
             const double* below = path.sums + d * width * n_values;
             double* parent = path.sums + (d - 1) * width * n_values;
             double* result = out + std::size_t(closed.column) * tree.n_outputs * kShapRows;

@@ -11,8 +11,8 @@ constexpr std::size_t kShapRows = 8;  // rows of a block
 // A split of a real column at a threshold.
 struct RealSplit {
     double threshold;
-    std::int64_t missing_branch;
-    std::int32_t column, split;  // split: index among the inner nodes of the tree
+    std::int64_t missing_branch;  // -1 if a missing value follows all branches
+    std::int32_t column, split;   // split: index among the inner nodes of the tree
 };
 
 // A branch of an inner node, in depth-first order.
@@ -43,7 +43,7 @@ struct ShapKernels {
     // Write the branch of each row of a block at n splits; x has kShapRows values per column.
     void (*branches)(const RealSplit* splits, std::size_t n, const double* x, std::int64_t* branch);
     // Add the values of a block of rows to out[(column * n_outputs + output) * kShapRows + row].
-    // `branch` holds the branch of each row at each inner node.
+    // `branch` holds the branch of each row at each inner node; -1 if it follows all branches.
     void (*explain)(const ShapTree& tree, const std::int64_t* branch, double* scratch, double* out);
 };
 

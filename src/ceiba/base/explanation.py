@@ -137,7 +137,10 @@ class Explanation:
         return {"format": FORMAT, **values}
 
     def to_json(self, **options: Any) -> str:
-        """Return the explanation as JSON text; options are those of `json.dumps`."""
+        """Return the explanation as JSON text; options are those of `json.dumps`.
+
+        The score of a class that is impossible is written as -Infinity, as `json` does.
+        """
         return json.dumps(self.to_dict(), **options)
 
     @classmethod

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from ceiba import DecisionTreeClassifier, DecisionTreeRegressor
 from ceiba.data.table import Table
 from ceiba.tree.explain.shap import TreeSum, node_predictions
+from tests.budget import examples
 from tests.oracles.shap_naive import (
     branches,
     interventional_value,
@@ -82,6 +83,53 @@ def test_values_are_those_of_all_coalitions(seed, option, classes, n_background)
                 len(tree.schema),
             )
         np.testing.assert_allclose(found[row], expected, rtol=1e-10, atol=1e-12)
+
+
+@given(st.integers(0, 2**32 - 1), st.booleans())
+@examples(20)
+def test_fractional_rows_pass_a_missing_column_as_the_training_rows_do(seed, classes):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(70, 4)).round(1)
+    X[rng.random(X.shape) < 0.25] = np.nan
+    signal = np.nan_to_num(X[:, 0]) * np.nan_to_num(X[:, 1]) + np.nan_to_num(X[:, 2])
+    learner = DecisionTreeClassifier if classes else DecisionTreeRegressor
+    model = learner(missing="fractional", max_depth=5)
+    model.fit(X, np.digitize(signal, [-0.5, 0.5]) if classes else signal)
+    tree = model.tree_
+    values, branch = node_predictions(tree), branches(tree, Table.of(X[:4], tree.schema))
+    found = model.shap_values(X[:4]).reshape(4, 4, -1)
+    for row in range(4):
+        observed = set(np.flatnonzero(~np.isnan(X[row])).tolist())
+        expected = shapley_values(
+            lambda known, i=row, own=observed: path_dependent_value(
+                tree, branch, values, i, known & own
+            ),
+            4,
+        )
+        np.testing.assert_allclose(found[row], expected, rtol=1e-10, atol=1e-12)
+
+
+@given(st.integers(0, 2**32 - 1), st.booleans())
+@examples(20)
+def test_fractional_rows_with_absent_categories_add_up(seed, is_c45):
+    rng = np.random.default_rng(seed)
+    frame = mixed_frame(rng, 120)
+    options = {"algorithm": "c45", "pruning": "none"} if is_c45 else {"missing": "fractional"}
+    model = DecisionTreeClassifier(**options).fit(frame[:80], targets(rng, frame, True)[:80])
+    total = model.explain(frame[:1]).base + model.shap_values(frame).sum(axis=1)
+    np.testing.assert_allclose(total, model.predict_proba(frame), rtol=1e-10, atol=1e-12)
+    complete = frame[frame.notna().all(axis=1)][["a", "b", "d"]]
+    model = DecisionTreeClassifier(**options).fit(complete, complete["a"] * complete["b"] > 0.5)
+    found = model.shap_values(complete, complete[:5])
+    total = model.predict_proba(complete[:5]).mean(axis=0) + found.sum(axis=1)
+    np.testing.assert_allclose(total, model.predict_proba(complete), rtol=1e-10, atol=1e-12)
+
+
+def test_the_path_of_a_fractional_row_ends_where_it_reaches_several_leaves():
+    X = [[0.0], [1.0], [5.0], [6.0]]
+    model = DecisionTreeClassifier(missing="fractional").fit(X, ["a", "a", "b", "b"])
+    assert model.explain([[0.5]]).path == ["x0 <= 3"]
+    assert model.explain([[np.nan]]).path == []
 
 
 def boosted(n_trees=6, n_columns=20):
@@ -159,10 +207,12 @@ def test_refusals():
     rng = np.random.default_rng(0)
     frame = mixed_frame(rng, 60)
     y = targets(rng, frame, True)
-    for missing in ("fractional", "surrogate"):
-        model = DecisionTreeClassifier(missing=missing).fit(frame, y)
-        with pytest.raises(ValueError, match=f"missing='{missing}'"):
-            model.shap_values(frame)
+    model = DecisionTreeClassifier(missing="surrogate").fit(frame, y)
+    with pytest.raises(ValueError, match="missing='surrogate'"):
+        model.shap_values(frame)
+    model = DecisionTreeClassifier(missing="fractional").fit(frame, y)
+    with pytest.raises(ValueError, match="background requires rows that follow one branch"):
+        model.shap_values(frame, frame)
     model = DecisionTreeClassifier().fit(frame, y)
     with pytest.raises(ValueError, match="X must be one row, got 2"):
         model.explain(frame.iloc[:2])

@@ -38,13 +38,20 @@ class OrderWeights {
 template <typename Visit>
 void for_leaf_patterns(const TreeView& tree, const PathEdges& path,
                        const std::vector<AnyColumn>& columns, std::size_t begin, std::size_t end,
-                       const Visit& visit) {
+                       bool fractional, const Visit& visit) {
     const std::size_t n = end - begin;
     std::vector<std::int32_t> branch(path.splits.size() * n);
     for (std::size_t s = 0; s < path.splits.size(); ++s) {
         const PackedNode& node = tree.nodes[path.splits[s]];
-        for (std::size_t i = 0; i < n; ++i)
-            branch[s * n + i] = branch_of(tree, node, columns[node.column()], begin + i);
+        for (std::size_t i = 0; i < n; ++i) {
+            branch[s * n + i] =
+                explained_branch(tree, node, columns[node.column()], begin + i, fractional);
+            if (branch[s * n + i] < 0)
+                throw std::invalid_argument(
+                    "background requires rows that follow one branch of every split, got a missing "
+                    "value or a category absent from a node, and missing='fractional': fit with "
+                    "missing='learned', or leave background out.");
+        }
     }
     std::vector<std::uint64_t> patterns((path.depth + 1) * n, 0);
     for (std::size_t e = 0; e < path.edges.size(); ++e) {
@@ -72,7 +79,7 @@ struct BackgroundTree {
     std::vector<std::vector<PatternWeight>> background;  // by leaf
     std::vector<std::vector<std::int32_t>> columns;      // of each leaf's path
 
-    BackgroundTree(const TreeView& tree, const ExplainedRows& rows)
+    BackgroundTree(const TreeView& tree, const ExplainedRows& rows, bool fractional)
         : path(tree), background(path.leaves.size()), columns(path.leaves.size()) {
         if (path.max_slots > kMaxColumns)
             throw std::invalid_argument(
@@ -80,7 +87,7 @@ struct BackgroundTree {
                 "limit max_depth.");
         if (path.edges.empty()) background[0] = {{0, 1.0}};
         for_leaf_patterns(
-            tree, path, rows.columns, 0, rows.n,
+            tree, path, rows.columns, 0, rows.n, fractional,
             [&](std::size_t e, const std::uint64_t* pattern) { add_leaf(e, pattern, rows.n); });
     }
 
@@ -171,7 +178,8 @@ void interventional_shap(const ExplainedTrees& trees, const ExplainedRows& rows,
         std::vector<std::unique_ptr<BackgroundTree>> prepared(n_trees);
         for_segments({n_trees, n_trees}, threads, [&](std::size_t i, int thread, Interrupt& stop) {
             if (stop.stopped(thread)) return;
-            prepared[i] = std::make_unique<BackgroundTree>(trees.tree(first + i), background);
+            prepared[i] = std::make_unique<BackgroundTree>(trees.tree(first + i), background,
+                                                           trees.fractional);
         });
         for (std::size_t i = 0; i < n_trees; ++i)
             for (std::size_t leaf = 0; leaf < prepared[i]->path.leaves.size(); ++leaf)
@@ -188,7 +196,7 @@ void interventional_shap(const ExplainedTrees& trees, const ExplainedRows& rows,
                 const std::size_t t = first + i;
                 const std::size_t output = trees.output ? std::size_t(trees.output[t]) : 0;
                 for_leaf_patterns(
-                    trees.tree(t), own.path, rows.columns, begin, end,
+                    trees.tree(t), own.path, rows.columns, begin, end, trees.fractional,
                     [&](std::size_t e, const std::uint64_t* pattern) {
                         const auto leaf = std::size_t(own.path.edges[e].leaf);
                         const std::vector<std::int32_t>& columns = own.columns[leaf];

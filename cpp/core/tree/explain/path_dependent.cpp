@@ -66,7 +66,8 @@ struct PreparedTree {
             const bool is_real_test =
                 node.kind() == Test::kReal && is_real(columns[node.column()].type);
             if (is_real_test)
-                real.push_back({std::bit_cast<double>(node.bits), node.missing_branch(),
+                real.push_back({std::bit_cast<double>(node.bits),
+                                trees.fractional ? -1 : std::int64_t(node.missing_branch()),
                                 std::int32_t(node.column()), std::int32_t(s)});
             else
                 other.push_back(std::int32_t(s));
@@ -168,9 +169,9 @@ class SegmentExplainer {
             for (const std::int32_t split : prepared.other) {
                 const PackedNode& node = tree.nodes[prepared.path.splits[std::size_t(split)]];
                 for (std::size_t l = 0; l < kShapRows; ++l)
-                    branch_[std::size_t(split) * kShapRows + l] =
-                        branch_of(tree, node, columns_[node.column()],
-                                  std::min(begin_ + b * kShapRows + l, end_ - 1));
+                    branch_[std::size_t(split) * kShapRows + l] = explained_branch(
+                        tree, node, columns_[node.column()],
+                        std::min(begin_ + b * kShapRows + l, end_ - 1), trees_.fractional);
             }
             for (std::size_t k = 0; k < trees_.n_values; k += kMaxValues)
                 add_values(t, prepared, k, results_.data() + b * width_);

@@ -3,7 +3,15 @@
 
 #include <algorithm>
 
+#include "tree/predict/missing_routing.hpp"
+
 namespace ceiba::tree {
+
+std::int32_t explained_branch(const TreeView& tree, const PackedNode& node, const AnyColumn& column,
+                              std::size_t row, bool fractional) {
+    if (fractional && lacks_branch(tree, node, column, row)) return -1;
+    return branch_of(tree, node, column, row);
+}
 
 std::vector<std::int32_t> count_branches(const TreeView& tree) {
     std::vector<std::int32_t> inner;

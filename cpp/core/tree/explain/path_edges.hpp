@@ -26,6 +26,10 @@ struct PathEdges {
     }
 };
 
+// Branch of a row at a node; -1 if trees are fractional and the row follows all branches.
+std::int32_t explained_branch(const TreeView& tree, const PackedNode& node, const AnyColumn& column,
+                              std::size_t row, bool fractional);
+
 // Number of branches of each node, 0 for leaves: branches have consecutive numbers.
 std::vector<std::int32_t> count_branches(const TreeView& tree);
 

@@ -13,6 +13,10 @@
 // and the sums over leaves on the way up, as in Linear TreeShap, with 1 and 0 as the only values of
 // o_j: two factors per edge and point. One pass takes O(edges * D) instead of O(leaves * D^2).
 //
+// A row that lacks a value follows all branches by their covers where trees are fractional: there
+// o_j and z_j have the same factor, which leaves the sum over S. It lacks the value at all nodes
+// below that test the column, because a category absent from a node is absent below.
+//
 // Interventional: patterns of the o_j repeat among rows, so the values of a leaf are computed once
 // for each pattern of rows, and from the distinct patterns of the background.
 //
@@ -45,6 +49,7 @@ struct ExplainedTrees {
     const double* scale = nullptr;         // factor of the values of each tree
     const std::int32_t* output = nullptr;  // output of each tree; null: its values are the outputs
     std::size_t n_outputs = 1;
+    bool fractional = false;  // whether rows follow all branches where they lack a value
 
     TreeView tree(std::size_t t) const {
         return {nodes + first[t], std::size_t(first[t + 1] - first[t]), words, n_words, tables,
@@ -63,7 +68,8 @@ void path_dependent_shap(const ExplainedTrees& trees, const ExplainedRows& rows,
                          double* base, int threads);
 
 // The same with the rows of a background: columns that are not known have its values, and the base
-// value is its mean prediction. Throws std::invalid_argument if a path has more than 64 columns.
+// value is its mean prediction. Throws std::invalid_argument if a path has more than 64 columns, or
+// if a row follows several branches.
 void interventional_shap(const ExplainedTrees& trees, const ExplainedRows& rows,
                          const ExplainedRows& background, double* out, double* base, int threads);
 

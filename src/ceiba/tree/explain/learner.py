@@ -128,8 +128,13 @@ def _of_both_classes(score: Array) -> Array:
 
 
 def path_conditions(tree: Tree, table: Table) -> list[str]:
-    """Return the conditions that the only row of a table satisfies, from the root."""
+    """Return the conditions that the only row of a table satisfies, from the root.
+
+    There are none if the row reaches several leaves, as with ``missing="fractional"``.
+    """
     node, texts = int(tree.apply(table)[0]), []
+    if not np.array_equal(tree.predict(table), tree.leaf_values(np.array([node]))):
+        return []
     while (parent := int(tree.parent[node])) >= 0:
         split, branch = tree.split(parent), node - int(tree.child[parent])
         is_missing_branch = branch == split.missing_branch

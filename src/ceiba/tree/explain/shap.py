@@ -51,6 +51,8 @@ class TreeSum:
         Score that each tree adds to.
     offset : ndarray of shape (n_outputs,), optional
         Added to the scores.
+    fractional : bool
+        Whether a row that lacks the value of a split follows all branches, by their covers.
     """
 
     nodes: Array
@@ -63,6 +65,7 @@ class TreeSum:
     scale: Array
     output: Array | None = None
     offset: Array | None = None
+    fractional: bool = False
 
     @classmethod
     def of(
@@ -79,8 +82,9 @@ class TreeSum:
         have the same columns.
         """
         nodes, n_words, n_tables = [], 0, 0
+        fractional = trees[0].missing == "fractional"
         for number, tree in enumerate(trees):
-            check_single_leaf(tree)
+            _check_missing(tree, fractional)
             own, kind = tree.nodes.copy(), NodeView(tree.nodes).kind
             in_words = np.isin(kind, (NodeTest.WORDS, NodeTest.INTERVALS))
             own[in_words, 0] += np.uint64(n_words)
@@ -98,6 +102,7 @@ class TreeSum:
             leaf_values=np.concatenate(leaf_values),
             cover=np.concatenate([tree.weight for tree in trees]),
             scale=np.asarray(scale, np.float64),
+            fractional=fractional,
         )
 
     @property
@@ -122,7 +127,7 @@ class TreeSum:
             np.ascontiguousarray(self.nodes), self.tree_offsets, self.words, self.tables,
             columns.native, leaf_values=values,
             cover=np.ascontiguousarray(self.cover, np.float64), scale=self.scale,
-            output=self.output, n_outputs=self.n_outputs,
+            output=self.output, n_outputs=self.n_outputs, fractional=self.fractional,
         )  # fmt: skip
         out = np.empty((len(table), len(self.schema), self.n_outputs))
         base = np.empty(self.n_outputs)
@@ -131,12 +136,12 @@ class TreeSum:
         return ShapValues(out, base if self.offset is None else base + self.offset)
 
 
-def check_single_leaf(tree: Tree) -> None:
-    """Raise ValueError if a row may reach several leaves, or leave the columns of its path."""
-    if tree.missing != "branch":
+def _check_missing(tree: Tree, fractional: bool) -> None:
+    """Raise ValueError for trees whose missing values follow other columns, or another policy."""
+    if tree.missing == "surrogate" or (tree.missing == "fractional") != fractional:
         raise ValueError(
-            f"shap_values requires trees that send missing values to one branch, got "
-            f"missing={tree.missing!r}: fit with missing='learned'."
+            f"shap_values requires trees whose missing values follow one branch, or all of them, "
+            f"got missing={tree.missing!r}: fit with missing='learned'."
         )
 
 
