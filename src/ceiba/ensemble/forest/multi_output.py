@@ -82,7 +82,8 @@ class MultiOutputForest(Forest):
     @cached_property
     def leaf_row(self) -> Array:
         """Row of each leaf in ``leaf_values``; of other nodes that of the leaf before."""
-        return np.maximum(np.cumsum(self.is_leaf) - 1, 0).astype(np.int32)
+        row: Array = np.cumsum(self.is_leaf) - 1
+        return np.maximum(row, 0).astype(np.int32)
 
     def predict(self, table: Table, threads: int = 1, leaf_smoothing: float = 0.0) -> Array:
         """Return the mean of the trees' vectors; ``leaf_smoothing`` is 0 for several outputs."""
