@@ -36,8 +36,8 @@ def numbers(n: int = 200, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
 def classes(n: int = 200, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
     """Return rows and three columns of four, two and two classes."""
     X, Y = numbers(n, seed)
-    cut = np.digitize(Y[:, 0], [-1, 0, 1])
-    return X, np.column_stack([cut, 5 + (Y[:, 1] > 0), np.digitize(Y[:, 2], [0])])
+    four = np.digitize(Y[:, 0], [-1, 0, 1])
+    return X, np.column_stack([four, 5 + (Y[:, 1] > 0), np.digitize(Y[:, 2], [0])])
 
 
 # Brute force
