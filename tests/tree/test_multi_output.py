@@ -205,6 +205,16 @@ def test_many_categories_are_ordered_by_a_principal_component() -> None:
     assert model.score(frame, y) > 0.9
 
 
+def test_a_branch_for_each_category_predicts_its_means() -> None:
+    _, y = numbers(60)
+    labels = np.array(["a", "b", None], object)[np.arange(60) % 3]
+    frame = pd.DataFrame({"c": labels})
+    model = DecisionTreeRegressor(splits="multiway", missing="branch").fit(frame, y)
+    assert model.tree_.n_branches[0] == 3
+    for k in range(3):
+        assert model.predict(frame)[k] == pytest.approx(y[k::3].mean(axis=0))
+
+
 def test_trace_apply_and_paths() -> None:
     X, y = classes()
     model = DecisionTreeClassifier(max_depth=3, trace=True).fit(X, y)
@@ -285,6 +295,7 @@ def test_constant_outputs_and_one_row_are_one_leaf() -> None:
     (lambda y: y[:-1], "inconsistent numbers of samples"),
     (lambda y: y * 1e200, "column 0 of y .* rescale y"),
     (lambda y: y[:, :, None], "1d array"),
+    (lambda y: [[1.0, 2.0], [3.0], *y[2:].tolist()], "same for every row, got rows of 1, 2, 3"),
 ])  # fmt: skip
 def test_bad_targets_are_named(change: Any, message: str) -> None:
     X, y = numbers()

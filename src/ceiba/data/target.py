@@ -94,6 +94,11 @@ def output_columns(y: Any) -> list[Any]:
         frame = nw.from_native(y, pass_through=True)
         if isinstance(frame, nw.DataFrame):
             return [column.to_native() for column in frame.iter_columns()]
+    if isinstance(y, list | tuple) and len({np.size(row) for row in y}) > 1:
+        raise ValueError(
+            "y must have a number of columns, the same for every row, got rows of "
+            f"{', '.join(map(str, sorted({np.size(row) for row in y})))} values."
+        )
     return list(np.asarray(y).T)
 
 
