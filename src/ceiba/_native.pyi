@@ -766,6 +766,12 @@ class TreeConfig:
     def target_center(self, arg: float, /) -> None: ...
 
     @property
+    def target_factors(self) -> list[float]: ...
+
+    @target_factors.setter
+    def target_factors(self, arg: Sequence[float], /) -> None: ...
+
+    @property
     def keep_candidates(self) -> bool: ...
 
     @keep_candidates.setter
@@ -814,6 +820,11 @@ class TreeTargets:
 
     def __init__(self, *, label: Annotated[NDArray[numpy.uint16], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None, weighted_target: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None, weighted_square: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None, value: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None, weight: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None, distinct_values: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None, weight_without_costs: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None) -> None: ...
 
+class VectorTargets:
+    """Several targets of rows, and weights."""
+
+    def __init__(self, *, weighted_target: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)] | None = None, value: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)] | None = None, center: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None, unit: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None, label: Annotated[NDArray[numpy.uint16], dict(shape=(None, None), order='C', device='cpu', writable=False)] | None = None, weight: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None) -> None: ...
+
 class DepthSums:
     """Sums of the rows of some nodes at one depth."""
 
@@ -828,6 +839,11 @@ def tree_presort(codes: Annotated[NDArray[numpy.uint8], dict(shape=(None, None),
 def tree_grow(config: TreeConfig, codes: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)] | Annotated[NDArray[numpy.uint16], dict(shape=(None, None), order='C', device='cpu', writable=False)] | Annotated[NDArray[numpy.uint32], dict(shape=(None, None), order='C', device='cpu', writable=False)], encoding: ColumnEncoding, targets: TreeTargets, state: tuple[Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)]] | None, nodes: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, threads: int, presorted: PresortedRows | None = None) -> tuple[NDArray[numpy.uint8], NDArray[numpy.int64], NDArray[numpy.int32], NDArray[numpy.float64], NDArray[numpy.uint32], NDArray[numpy.uint8]]:
     """
     Grow a tree on encoded rows, from the root or from a state and the rows' nodes.
+    """
+
+def tree_grow_vectors(config: TreeConfig, codes: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)] | Annotated[NDArray[numpy.uint16], dict(shape=(None, None), order='C', device='cpu', writable=False)] | Annotated[NDArray[numpy.uint32], dict(shape=(None, None), order='C', device='cpu', writable=False)], encoding: ColumnEncoding, targets: VectorTargets, threads: int) -> tuple:
+    """
+    Grow a tree for several targets; return its state and the nodes' mean targets.
     """
 
 def tree_depth_sums(config: TreeConfig, codes: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)] | Annotated[NDArray[numpy.uint16], dict(shape=(None, None), order='C', device='cpu', writable=False)] | Annotated[NDArray[numpy.uint32], dict(shape=(None, None), order='C', device='cpu', writable=False)], encoding: ColumnEncoding, targets: TreeTargets, slots: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], sums: DepthSums, threads: int) -> None:
@@ -954,6 +970,11 @@ def forest_grow(config: ForestConfig, codes: Annotated[NDArray[numpy.uint8], dic
     Grow a tree for each seed on encoded rows, and return the arrays of the forest.
     """
 
+def forest_grow_vectors(config: ForestConfig, codes: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)] | Annotated[NDArray[numpy.uint16], dict(shape=(None, None), order='C', device='cpu', writable=False)] | Annotated[NDArray[numpy.uint32], dict(shape=(None, None), order='C', device='cpu', writable=False)], encoding: ColumnEncoding, targets: VectorTargets, sampler: RowSampler, values: CodeValues, threads: int) -> tuple:
+    """
+    Grow trees for several targets; return their arrays and the leaves' vectors.
+    """
+
 def draw_columns(seed: int, n_columns: int, n_drawn: int, replace: bool) -> NDArray[numpy.int32]:
     """
     Draw columns: ascending, or with replacement in the order of the draws.
@@ -1016,6 +1037,9 @@ def forest_predict(forest: ForestArrays, rows: ForestRows, smoothing: Annotated[
 
     smoothing is added to each class weight in the leaves of a tree.
     """
+
+def forest_predict_vectors(forest: ForestArrays, rows: ForestRows, leaf_row: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], leaf_values: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], out: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], threads: int) -> None:
+    """Write the mean over the trees of the vectors of the rows' leaves."""
 
 def forest_out_of_bag(trained: TrainedForest, smoothing: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], totals: OobTotals, threads: int) -> None:
     """

@@ -129,6 +129,12 @@ def trees() -> dict[str, tuple[Any, Any]]:
             ceiba.DecisionTreeRegressor(max_leaf_nodes=6).fit(numbers(), sevens()),
             numbers(),
         ),
+        "tree-outputs": (
+            ceiba.DecisionTreeRegressor(max_leaf_nodes=6).fit(
+                numbers(), np.column_stack([sevens(), numbers()[:, 0] / 3])
+            ),
+            numbers(),
+        ),
     }
 
 
@@ -179,6 +185,12 @@ def forests() -> dict[str, tuple[Any, Any]]:
                 table(), sevens()[:12]
             ),
             table(),
+        ),
+        "forest-outputs": (
+            forest_of_numbers(20, oob_score=True, max_depth=2).fit(
+                numbers(), np.column_stack([sevens(), numbers()[:, 0] / 3])
+            ),
+            numbers(),
         ),
     }
 
@@ -371,7 +383,7 @@ def forest_results(model: Any, rows: Any) -> dict[str, Any]:
             model,
             ("oob_score_", "oob_prediction_", "oob_decision_function_", "feature_importances_"),
         ),
-        "curve": model.oob_curve_.error.tolist() if model.oob_score else None,
+        "curve": model.oob_curve_.error.tolist() if hasattr(model, "oob_curve_") else None,
         "importance": model.oob_importance_.importances.tolist() if model.importance else None,
         "seeds": [str(seed) for seed in model.forest_.tree_seeds],
     }

@@ -70,6 +70,38 @@ class Target:
         return Target(codes[self.values], self.classes[occurs])
 
 
+def is_multi_output(y: Any) -> bool:
+    """Return whether ``y`` has several columns.
+
+    Examples
+    --------
+    >>> is_multi_output([[1.0, 2.0], [3.0, 4.0]]), is_multi_output([1.0, 2.0])
+    (True, False)
+    """
+    if isinstance(y, list | tuple):
+        return bool(y) and isinstance(y[0], list | tuple | np.ndarray) and len(y[0]) > 1
+    if isinstance(y, Table) or hasattr(y, "tocsr"):
+        return False  # refused as a single target, with a remedy
+    shape: Any = getattr(y, "shape", ())
+    return len(shape) == 2 and shape[1] > 1
+
+
+def output_columns(y: Any) -> list[Any]:
+    """Return the columns of a ``y`` with several, as arrays or series."""
+    if not isinstance(y, list | tuple | np.ndarray):
+        import narwhals as nw
+
+        frame = nw.from_native(y, pass_through=True)
+        if isinstance(frame, nw.DataFrame):
+            return [column.to_native() for column in frame.iter_columns()]
+    if isinstance(y, list | tuple) and len({np.size(row) for row in y}) > 1:
+        raise ValueError(
+            "y must have a number of columns, the same for every row, got rows of "
+            f"{', '.join(map(str, sorted({np.size(row) for row in y})))} values."
+        )
+    return list(np.asarray(y).T)
+
+
 def merge_classes(left: Array, right: Array) -> Array:
     """Merge the sorted classes of two parts of a target, in a common dtype."""
     if not len(left) and not len(right) and left.dtype.kind == right.dtype.kind:

@@ -1,44 +1,15 @@
-"""Rows with several targets: an array, a list of rows or a frame with several columns as ``y``."""
+"""Rows with several targets."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
 from ceiba._typing import Array
 from ceiba.data.source import Chunk
-from ceiba.data.table import Table
-from ceiba.data.target import Target, Task
+from ceiba.data.target import Target, Task, output_columns
 from ceiba.stats.labeled import LabeledRows, ToLabeledRows
-
-
-def is_multi_output(y: Any) -> bool:
-    """Return whether ``y`` has several columns.
-
-    Examples
-    --------
-    >>> is_multi_output([[1.0, 2.0], [3.0, 4.0]]), is_multi_output([1.0, 2.0])
-    (True, False)
-    """
-    if isinstance(y, list | tuple):
-        return bool(y) and isinstance(y[0], list | tuple | np.ndarray) and len(y[0]) > 1
-    if isinstance(y, Table) or hasattr(y, "tocsr"):
-        return False  # refused as a single target, with a remedy
-    shape = getattr(y, "shape", ())
-    return len(shape) == 2 and shape[1] > 1
-
-
-def output_columns(y: Any) -> list[Any]:
-    """Return the columns of a ``y`` with several, as arrays or series."""
-    if not isinstance(y, list | tuple | np.ndarray):
-        import narwhals as nw
-
-        frame = nw.from_native(y, pass_through=True)
-        if isinstance(frame, nw.DataFrame):
-            return [column.to_native() for column in frame.iter_columns()]
-    return list(np.asarray(y).T)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -19,10 +19,9 @@ from ceiba.base.value_types import format_value
 from ceiba.data.schema import Schema
 from ceiba.data.source import Source
 from ceiba.data.table import Table
-from ceiba.data.target import Task
+from ceiba.data.target import Task, is_multi_output
 from ceiba.engine import Engine
 from ceiba.stats import TargetSummary, ToLabeledRows
-from ceiba.stats.outputs import is_multi_output
 from ceiba.tree.config import TreeConfig, n_drawn_columns
 from ceiba.tree.explain.dictionary import tree_nodes
 from ceiba.tree.explain.learner import ExplainedTreesMixin, path_conditions

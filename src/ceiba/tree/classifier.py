@@ -49,6 +49,9 @@ class DecisionTreeClassifier(ScanScoreMixin, ClassifierMixin, DecisionTree):
         The tree; ``tree_.to_text()`` shows it.
     classes_ : ndarray of shape (n_classes,)
     n_classes_ : int
+        With several targets lists, with an array and a number for each, as ``class_weight_``.
+    n_outputs_ : int
+        Number of targets.
     pruning_ : Pruning
         If the tree was pruned: the method, the tree before, and a trace of the pruned nodes.
     grown_tree_ : Tree

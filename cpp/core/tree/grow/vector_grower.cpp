@@ -112,7 +112,7 @@ class VectorGrower {
     void evaluate_if_open(std::size_t node) {
         if (builder_.nodes[node].reason != Reason::kOpen) return;
         const NodeCell cell = builder_.node_cell(node);
-        const double work = 2.0 * double(rows_of(node).size() * (4 + targets_.n_targets));
+        const double work = double(rows_of(node).size() * (4 + targets_.n_targets));
         search_.evaluate(node, work, [&](std::size_t j, int thread, Candidate& best) {
             find(cell, rows_of(node), j, thread, best);
         });

@@ -28,7 +28,7 @@ from ceiba.base import (
 from ceiba.base.estimator import schema_attributes
 from ceiba.base.value_types import format_value
 from ceiba.data.source import Source
-from ceiba.data.target import Task, class_indices
+from ceiba.data.target import Task, class_indices, is_multi_output
 from ceiba.engine import Engine, choose_engine
 from ceiba.engine.choose import check_in_memory
 from ceiba.ensemble.bagging.members import DrawnBatch
@@ -56,7 +56,7 @@ from ceiba.ensemble.forest.prune import prune_forest
 from ceiba.ensemble.forest.tree_view import depths, parents
 from ceiba.ensemble.forest.trees import ForestTrees, resolve_max_bins, unfitted_tree
 from ceiba.stats import TargetSummary, ToLabeledRows
-from ceiba.stats.outputs import MultiOutputRows, is_multi_output
+from ceiba.stats.outputs import MultiOutputRows
 from ceiba.tree.config import TreeConfig, n_drawn_columns
 from ceiba.tree.constraints import check_leaf_probability
 from ceiba.tree.explain.learner import ExplainedTreesMixin

@@ -49,6 +49,9 @@ class RandomForestClassifier(ScanScoreMixin, ClassifierMixin, BaseForest):
         How the trees' rows were drawn.
     classes_ : ndarray of shape (n_classes,)
     n_classes_ : int
+        With several targets lists, with an array and a number for each, as ``class_weight_``.
+    n_outputs_ : int
+        Number of targets.
     oob_score_ : float
         With ``oob_score``: accuracy, or the given metric, on out-of-bag rows. All rows count the
         same in all out-of-bag results, as in scikit-learn: sample weights affect the draws only.

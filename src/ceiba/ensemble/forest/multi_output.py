@@ -39,6 +39,8 @@ from ceiba.tree.model.node_dtype import NodeView
 from ceiba.tree.model.tree import Tree
 from ceiba.tree.multi_output import class_attributes, output_class_weights, row_factors
 
+# Rows whose leaves in all trees are kept at a time.
+_OOB_ROWS = 65_536
 # Parameters of forests that have no meaning for several targets, and their values without effect.
 _SINGLE_OUTPUT = {"importance": False, "ccp_alpha": 0.0, "quantiles": False,
                   "leaf_probability": "plain"}  # fmt: skip
@@ -82,7 +84,8 @@ class MultiOutputForest(Forest):
     @cached_property
     def leaf_row(self) -> Array:
         """Row of each leaf in ``leaf_values``; of other nodes that of the leaf before."""
-        return np.maximum(np.cumsum(self.is_leaf) - 1, 0).astype(np.int32)
+        row: Array = np.cumsum(self.is_leaf) - 1
+        return np.maximum(row, 0).astype(np.int32)
 
     def predict(self, table: Table, threads: int = 1, leaf_smoothing: float = 0.0) -> Array:
         """Return the mean of the trees' vectors; ``leaf_smoothing`` is 0 for several outputs."""
@@ -267,18 +270,20 @@ def out_of_bag_vectors(
 
     Rows without such a tree have NaN.
     """
-    n_rows = len(sample.rows)
+    n_rows, table = len(sample.rows), sample.rows.table
     sums = np.zeros((n_rows, forest.leaf_values.shape[1]))
-    n_trees = np.zeros(n_rows, np.int64)
-    own = forest.samples[:, 1] == np.uint64(sample.fingerprint)
-    for number in np.flatnonzero(own):
-        rows = np.flatnonzero(sample.sampler.counts(int(forest.tree_seeds[number])) == 0)
-        if not len(rows):
-            continue
-        others = np.delete(np.arange(forest.n_trees), number).tolist()
-        tree = forest.drop_trees(others) if others else forest
-        sums[rows] += tree.predict(sample.rows.table.take(rows), threads)
-        n_trees[rows] += 1
+    own = np.flatnonzero(forest.samples[:, 1] == np.uint64(sample.fingerprint))
+    is_out = np.empty((n_rows, len(own)), bool)
+    for t, number in enumerate(own):
+        is_out[:, t] = sample.sampler.counts(int(forest.tree_seeds[number])) == 0
+    n_trees = is_out.sum(axis=1)
+    for first in range(0, n_rows, _OOB_ROWS):
+        block = np.arange(first, min(first + _OOB_ROWS, n_rows))
+        leaves = forest.apply(table.take(block), threads)
+        for t, number in enumerate(own):
+            out = is_out[block, t]
+            nodes = forest.tree_offsets[number] + leaves[out, number]
+            sums[block[out]] += forest.leaf_values[forest.leaf_row[nodes]]
     mean = np.full(sums.shape, np.nan)
     np.divide(sums, n_trees[:, None], out=mean, where=n_trees[:, None] > 0)
     return mean, n_trees

@@ -54,6 +54,8 @@ class RandomForestRegressor(ScanScoreMixin, RegressorMixin, BaseForest):
         With ``importance=True``.
     leaf_targets_ : LeafTargets
         With ``quantiles=True``.
+    n_outputs_ : int
+        Number of targets; with several ``oob_prediction_`` has a column for each.
     feature_importances_ : ndarray of shape (n_features,)
     n_features_in_, feature_names_in_, schema_
         Description of the columns.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -76,8 +77,8 @@ class OutputTargets:
         ]
         units = [math.ldexp(1.0, scale.weight_bits - scale.target_bits) for scale in scales]
         native = _native.VectorTargets(
-            weighted_target=np.column_stack([own.weighted_target for own in terms]),
-            value=np.column_stack([own.value for own in terms]),
+            weighted_target=_columns(own.weighted_target for own in terms),
+            value=_columns(own.value for own in terms),
             center=np.array([scale.target_center for scale in scales]),
             unit=np.array(units),
             weight=terms[0].weight,
@@ -131,6 +132,10 @@ def _summary(values: Array, weight: Array | None, n_rows: int) -> TargetSummary:
         integer = bool((np.floor(weight) == weight).all())
     target_range = float(values.min()) + 0.0, float(values.max()) + 0.0
     return TargetSummary((n_rows,), None, None, low, high, integer, *target_range)
+
+
+def _columns(parts: Iterable[Array | None]) -> Array:
+    return np.column_stack([part for part in parts if part is not None])
 
 
 def _check_range(output: int, values: Array) -> None:
