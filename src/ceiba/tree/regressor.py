@@ -57,9 +57,9 @@ class DecisionTreeRegressor(ScanScoreMixin, RegressorMixin, DecisionTree):
 
     criterion: Annotated[
         Literal["squared_error", "absolute_error", "poisson"],
-        "Impurity that a split lowers: squared error (friedman_mse is another name of it), absolute "
-        "error (rows in memory only), or Poisson deviance, for counts and rates that are not "
-        "negative.",
+        "Impurity that a split lowers: squared error (friedman_mse is another name of it), "
+        "absolute error (rows in memory only), or Poisson deviance, for counts and rates that are "
+        "not negative.",
     ] = "squared_error"
     pruning: Annotated[
         Literal["none", "reduced_error", "cost_complexity"] | None,
