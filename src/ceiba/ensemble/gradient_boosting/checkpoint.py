@@ -71,6 +71,8 @@ class CheckpointState(Record):
         As in `LossHistory`.
     count : int
         Number of rounds of this fit.
+    first_delta : float or None
+        As in `Loss`.
     trace : Trace or None
     """
 
@@ -86,6 +88,7 @@ class CheckpointState(Record):
     best_loss: float
     since: Annotated[int, AtLeast(0)]
     count: Annotated[int, AtLeast(1)]
+    first_delta: float | None
     trace: Any
 
     def check(self) -> None:
@@ -115,6 +118,7 @@ class FitState:
     def resume(self, stored: CheckpointState) -> None:
         """Continue after the rounds of a checkpoint."""
         self.rounds.resume(stored.trees, stored.scores)
+        self.rounds.loss.first_delta = stored.first_delta
         if self.validation is not None and stored.validation_scores is not None:
             self.validation.scores[:] = stored.validation_scores
         history = self.history
@@ -192,6 +196,7 @@ class CheckpointFile:
             best_loss=state.history.best_loss,
             since=state.history.since,
             count=state.iterations.count,
+            first_delta=state.rounds.loss.first_delta,
             trace=state.iterations.trace,
         )
 

@@ -79,6 +79,8 @@ class Loss:
     leaf_quantile: float | None = None
     # Whether `line_search` differs from one Newton step.
     searches_lines: ClassVar[bool] = False
+    # Threshold of the first round by which later losses are computed (Huber), else None.
+    first_delta: float | None = None
     # Gradients are divided by this power of two, and Newton steps multiplied by it.
     unit: float = 1.0
 
@@ -305,7 +307,6 @@ class Huber(Loss):
         self.alpha = alpha
         self.unit = _unit_of(y)
         self.delta = np.inf  # in units
-        self._first_delta: float | None = None
 
     def first_scores(self) -> Array:
         """Return the constant score of smallest loss."""
@@ -314,13 +315,13 @@ class Huber(Loss):
     def _derivatives(self, raw: Array, gradient: Array, hessian: Array | None) -> None:
         residual = (raw - self.y) / self.unit
         self.delta = weighted_quantile(np.abs(residual), self.weight, self.alpha)
-        if self._first_delta is None:
-            self._first_delta = self.delta
+        if self.first_delta is None:
+            self.first_delta = self.delta
         np.clip(residual, -self.delta, self.delta, out=gradient)
 
     def values(self, y: Array, raw: Array) -> Array:
         """Return the loss of each row."""
-        size, delta = np.abs(y - raw[0]) / self.unit, self._first_delta
+        size, delta = np.abs(y - raw[0]) / self.unit, self.first_delta
         if delta is None:
             return np.asarray(size**2 / 2)
         return np.asarray(np.where(size <= delta, size**2 / 2, delta * (size - delta / 2)))
