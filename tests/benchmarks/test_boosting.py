@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from benchmarks import workloads
-from benchmarks.boosting import peers
+from benchmarks.boosting import peers, quality
 from benchmarks.workloads import boosting
 from tests.benchmarks.helpers import assert_quick_run_agrees
 
@@ -33,3 +33,19 @@ def test_a_predictor_is_fitted_once():
     shapes = [run(sample).predict(sample.test.X).shape for _ in range(3)]
     assert shapes == [(len(sample.test.y),)] * 3
     assert len(fits) == 1
+
+
+@pytest.mark.parametrize("name", ["vehicle", "auto_mpg"])
+def test_quality_is_that_of_the_best_peer(name):
+    table = next(table for table in quality.all_tables(1_000) if table.name == name)
+    for metric, by_name in quality.compare(table, 1).items():
+        mean, error = quality.shortfall(metric, by_name)
+        # The best of several peers is better by chance, too.
+        assert mean < 3 * error + 0.01, (metric, by_name)
+
+
+def test_tables_of_quality_are_divided_anew():
+    for table in quality.all_tables(300):
+        train, test = next(table.splits(1))
+        assert len(train.X) == len(train.y)
+        assert len(test.X) == len(test.y)
