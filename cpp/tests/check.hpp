@@ -15,11 +15,12 @@ namespace ceiba::tests {
 
 using Tests = std::vector<std::pair<const char*, std::function<void()>>>;
 
-Tests forest_part_tests();  // forest_part_tests.cpp
-Tests forest_tests();       // forest_tests.cpp
-Tests leaf_code_tests();    // leaf_code_tests.cpp
-Tests tree_part_tests();    // tree_part_tests.cpp
-Tests tree_tests();         // tree_tests.cpp
+Tests boosting_part_tests();  // boosting_part_tests.cpp
+Tests forest_part_tests();    // forest_part_tests.cpp
+Tests forest_tests();         // forest_tests.cpp
+Tests leaf_code_tests();      // leaf_code_tests.cpp
+Tests tree_part_tests();      // tree_part_tests.cpp
+Tests tree_tests();           // tree_tests.cpp
 
 inline void expect(bool holds, const std::string& what) {
     if (!holds) throw std::runtime_error(what);

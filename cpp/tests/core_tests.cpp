@@ -326,8 +326,8 @@ int main() {
          missing_columns_are_predicted_by_regression},
     };
     for (const tests::Tests& more :
-         {tests::forest_part_tests(), tests::forest_tests(), tests::leaf_code_tests(),
-          tests::tree_part_tests(), tests::tree_tests()})
+         {tests::boosting_part_tests(), tests::forest_part_tests(), tests::forest_tests(),
+          tests::leaf_code_tests(), tests::tree_part_tests(), tests::tree_tests()})
         all.insert(all.end(), more.begin(), more.end());
     int passed = 0, failed = 0;
     for (const auto& [name, test] : all) {

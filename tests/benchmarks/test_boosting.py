@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from benchmarks import harness, report, workloads
-from benchmarks.boosting import bandwidth, peers, scaling
+from benchmarks.boosting import bandwidth, peers, quality, scaling
 from benchmarks.workloads import boosting
 from tests.benchmarks.helpers import assert_quick_run_agrees
 
@@ -118,3 +118,19 @@ def test_too_few_rounds_are_rejected(results, capsys):
     with pytest.raises(SystemExit):
         bandwidth.main(["--rounds", "2"])
     assert "--rounds must be at least 5" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", ["vehicle", "auto_mpg"])
+def test_quality_is_that_of_the_best_peer(name):
+    table = next(table for table in quality.all_tables(1_000) if table.name == name)
+    for metric, by_name in quality.compare(table, 1).items():
+        mean, error = quality.shortfall(metric, by_name)
+        # The best of several peers is better by chance, too.
+        assert mean < 3 * error + 0.01, (metric, by_name)
+
+
+def test_tables_of_quality_are_divided_anew():
+    for table in quality.all_tables(300):
+        train, test = next(table.splits(1))
+        assert len(train.X) == len(train.y)
+        assert len(test.X) == len(test.y)
