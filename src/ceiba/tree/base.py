@@ -31,7 +31,7 @@ from ceiba.tree.grow.grower import GrowthResult, TreeGrower
 from ceiba.tree.grow.targets import FixedPointScale, GrowthInputs, WeightTotals
 from ceiba.tree.model.sklearn_names import path_matrix
 from ceiba.tree.model.tree import Tree
-from ceiba.tree.multi_output import check_one_output, fit_tree, unsupported_setting
+from ceiba.tree.multi_output import check_one_output, check_tree_options, fit_tree
 from ceiba.tree.parameters import TreeParameters
 from ceiba.tree.prune.pruning import (
     PruningMixin,
@@ -228,10 +228,9 @@ class DecisionTree(TreeParameters, PruningMixin, ExplainedTreesMixin, Estimator)
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         try:
-            tags.target_tags.multi_output = (
-                unsupported_setting(TreeConfig.from_estimator(self)) is None
-            )
-        except (TypeError, ValueError):  # parameters that fit refuses
+            check_tree_options(self, TreeConfig.from_estimator(self))
+            tags.target_tags.multi_output = True
+        except (TypeError, ValueError):  # fit refuses the parameters
             tags.target_tags.multi_output = False
         return tags
 

@@ -49,24 +49,33 @@ _SUPPORTED: tuple[tuple[str, tuple[Any, ...], Any], ...] = (
 )
 
 
-def unsupported_setting(config: TreeConfig) -> str | None:
-    """Return the error of the first setting that trees of several targets do not have, or None."""
-    for name, allowed, choice in _SUPPORTED:
-        value = getattr(config, name)
-        if value not in allowed:
-            if name == "criterion":
-                choice = "squared_error" if config.is_regression else "gini"
-            return (
-                f"{name}={value!r} requires one target, got a y with several columns: set "
-                f"{name}={choice!r}, or fit a model for each column."
-            )
-    return None
-
-
 def check_supported(config: TreeConfig) -> None:
     """Raise `ParameterError` for settings that trees of several targets do not have."""
-    if (message := unsupported_setting(config)) is not None:
-        raise ParameterError(message)
+    for name, allowed, choice in _SUPPORTED:
+        value = getattr(config, name)
+        if value in allowed:
+            continue
+        if name == "criterion":
+            choice = "squared_error" if config.is_regression else "gini"
+        raise ParameterError(
+            f"{name}={value!r} requires one target, got a y with several columns: set "
+            f"{name}={choice!r}, or fit a model for each column."
+        )
+
+
+def check_tree_options(model: Any, config: TreeConfig) -> None:
+    """Raise `ParameterError` for options of a tree estimator that need one target."""
+    check_supported(config)
+    if getattr(model, "cost_matrix", None) is not None:
+        raise ParameterError(
+            "cost_matrix requires one target, got a y with several columns: use class_weight, or "
+            "fit a model for each column."
+        )
+    if getattr(model, "leaf_probability", "plain") != "plain":
+        raise ParameterError(
+            f"leaf_probability={model.leaf_probability!r} requires one target, got a y with "
+            "several columns: set leaf_probability='plain'."
+        )
 
 
 def check_one_output(model: Any, what: str) -> None:
@@ -81,17 +90,7 @@ def fit_tree(model: Any, X: Any, y: Any, sample_weight: Any) -> dict[str, Any]:
     check_in_memory(f"{type(model).__name__} with several targets", X, y)
     engine, source = model._open_source(X, sample_weight, y=y, reset=True)
     config = TreeConfig.from_estimator(model)
-    check_supported(config)
-    if getattr(model, "cost_matrix", None) is not None:
-        raise ParameterError(
-            "cost_matrix requires one target, got a y with several columns: use class_weight, or "
-            "fit a model for each column."
-        )
-    if getattr(model, "leaf_probability", "plain") != "plain":
-        raise ParameterError(
-            f"leaf_probability={model.leaf_probability!r} requires one target, got a y with "
-            "several columns: set leaf_probability='plain'."
-        )
+    check_tree_options(model, config)
     rows = MultiOutputRows.of(source.partitions[0].load(), model._task)
     if not len(rows):
         raise zero_weights_error()
@@ -159,11 +158,6 @@ def output_class_weights(class_weight: Any, rows: MultiOutputRows) -> list[Array
             f"got {class_weight!r}."
         )
     if isinstance(class_weight, str):
-        if class_weight != "balanced":
-            raise ParameterError(
-                f"class_weight={class_weight!r} requires one target, got {n_outputs}: set "
-                "class_weight='balanced'."
-            )
         class_weight = [class_weight] * n_outputs
     if len(class_weight) != n_outputs:
         raise ParameterError(

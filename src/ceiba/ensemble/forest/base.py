@@ -64,7 +64,7 @@ from ceiba.tree.explain.shap import TreeSum
 from ceiba.tree.model.node_dtype import NodeView
 from ceiba.tree.model.sklearn_names import path_matrix
 from ceiba.tree.model.tree import Tree
-from ceiba.tree.multi_output import check_one_output, check_supported, unsupported_setting
+from ceiba.tree.multi_output import check_one_output, check_supported
 from ceiba.tree.scoring import predict_batch, score, to_table
 
 # Fitted attributes about out-of-bag rows; they are dropped when trees are dropped or added.
@@ -424,8 +424,9 @@ class BaseForest(ForestParameters, MemberSequence, ExplainedTreesMixin, Estimato
         tags = super().__sklearn_tags__()
         try:
             check_forest_options(self)
-            tags.target_tags.multi_output = unsupported_setting(self._tree_config()) is None
-        except (TypeError, ValueError):  # parameters that fit refuses
+            check_supported(self._tree_config())
+            tags.target_tags.multi_output = True
+        except (TypeError, ValueError):  # fit refuses the parameters
             tags.target_tags.multi_output = False
         return tags
 

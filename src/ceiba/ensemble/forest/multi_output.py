@@ -241,6 +241,11 @@ def check_forest_options(model: Any) -> None:
                 f"{name}={value!r} requires one target, got a y with several columns: set "
                 f"{name}={unset!r}, or fit a model for each column."
             )
+    if isinstance(weight := getattr(model, "class_weight", None), str) and weight != "balanced":
+        raise ParameterError(
+            f"class_weight={weight!r} requires one target, got a y with several columns: set "
+            "class_weight='balanced', or fit a model for each column."
+        )
 
 
 def with_known_classes(outputs: MultiOutputRows, classes: list[Array] | None) -> MultiOutputRows:
