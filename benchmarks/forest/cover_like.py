@@ -14,7 +14,7 @@ from benchmarks.tree.data import Array, Sample
 N_ZONES, N_SOILS, N_CLASSES = 4, 40, 7
 _DISTRIBUTION_SEED = 1998
 # Weights of the classes, close to the frequencies in Covertype.
-_FREQUENCIES = (0.36, 0.49, 0.06, 0.005, 0.015, 0.03, 0.04)
+_FREQUENCIES = (0.36, 0.49, 0.06, 0.02, 0.02, 0.03, 0.04)
 
 
 def make_cover(seed: int, n_rows: int) -> Sample:
@@ -69,8 +69,8 @@ def class_scores(numbers: Array, zone: Array, soil: Array, fixed: np.random.Gene
     elevation, aspect, slope, water = numbers.T[:4]
     band = np.linspace(2300, 3500, N_CLASSES)[fixed.permutation(N_CLASSES)]
     width = fixed.uniform(120, 350, N_CLASSES)
-    scores = -(((elevation[:, None] - band) / width) ** 2) + 2 * np.log(_FREQUENCIES)
-    scores += 1.2 * fixed.standard_normal((N_SOILS, N_CLASSES))[soil]
+    scores = -(((elevation[:, None] - band) / width) ** 2) + np.log(_FREQUENCIES)
+    scores += fixed.standard_normal((N_SOILS, N_CLASSES))[soil]
     scores += fixed.standard_normal((N_ZONES, N_CLASSES))[zone]
     scores += np.outer(np.cos(np.radians(aspect)) * slope / 10, fixed.standard_normal(N_CLASSES))
     near_water = np.outer(np.exp(-water / 200), fixed.normal(0, 2.0, N_CLASSES))
