@@ -11,7 +11,6 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
-from ceiba import _native
 from ceiba._native import NodeTest
 from ceiba._typing import Array
 from ceiba.base import (
@@ -49,6 +48,7 @@ from ceiba.ensemble.gradient_boosting.rounds import (
     ValidationRows,
     run_rounds,
 )
+from ceiba.ensemble.gradient_boosting.training_rows import ScoredRows, hold_out
 from ceiba.stats import LabeledRows, TargetSummary, ToLabeledRows
 from ceiba.tree.explain.learner import ExplainedTreesMixin
 from ceiba.tree.explain.shap import TreeSum
@@ -58,7 +58,6 @@ from ceiba.tree.model.node_dtype import NodeView
 from ceiba.tree.model.tree import Tree
 from ceiba.tree.scoring import predict_batch, score, to_table
 
-_VALIDATION = 0x76616C6964617465  # stream of the draws of validation rows
 _NEWTON_ONLY = ("reg_lambda", "reg_alpha", "min_child_weight")
 _GOSS_ONLY = ("top_rate", "other_rate")
 # scikit-learn's estimator checks set n_iter_no_change of any learner, so it never raises.
@@ -131,54 +130,41 @@ class BaseGradientBoosting(BoostingParameters, ExplainedTreesMixin, Estimator):
         """
         validate(self)
         self._check_parameters()
-        file = open_checkpoint(checkpoint, checkpoint_seconds)
-        seed = seed_of(self.random_state)
-        if file is not None:
-            seed = file.seed(self.random_state, seed)
-        check_in_memory(type(self).__name__, X, y, sample_weight, X_val)
         if X_val is not None:
             check_unused(self, ["validation_fraction"], "X_val")
         elif y_val is not None or sample_weight_val is not None:
             raise ValueError("y_val and sample_weight_val require X_val, got None.")
-        previous = getattr(self, "boosted_trees_", None) if self.warm_start else None
-        if previous is not None:
-            self._check_columns(X)
-            check_warm_start(self.n_estimators, previous.n_rounds, "rounds", "")
+        check_in_memory(type(self).__name__, X, y, sample_weight, X_val)
+        file = open_checkpoint(checkpoint, checkpoint_seconds)
+        seed = seed_of(self.random_state)
+        if file is not None:
+            seed = file.seed(self.random_state, seed)
+        previous = self._trees_to_continue(X)
         engine, source = choose_engine(
             X, sample_weight, y=y, supervised=True, n_jobs=self.n_jobs,
             schema=None if previous is None else previous.schema,
         )  # fmt: skip
-        rows = engine.rows(source.partitions, ToLabeledRows(self._task))
-        labeled, summary = rows.table(), engine.reduce(rows, TargetSummary.of)
-        if labeled.weight is not None:
-            summary.require_rows()
-        labeled, attributes = self._target(labeled, summary, previous)
-        attributes |= schema_attributes(source.schema)
+        labeled, attributes = self._training_rows(engine, source, previous)
         init = self._fit_init(X, y, sample_weight)
-        first = self._init_scores(init, X, labeled, attributes)
-        validation_labeled, validation_first = None, None
+        training = self._with_init_scores(labeled, init, X, attributes)
+        held_out = None
         if X_val is not None:
-            validation_labeled, validation_first = self._validation_rows(
-                X_val, y_val, sample_weight_val, engine, source, init, attributes
+            labeled = self._validation_rows(
+                X_val, y_val, sample_weight_val, engine, source, attributes
             )
+            held_out = self._with_init_scores(labeled, init, X_val, attributes)
         elif self.early_stopping:
-            labeled, first, validation_labeled, validation_first = self._hold_out(
-                labeled, first, seed, engine.threads
-            )
-        loss = self._loss(labeled, attributes, engine.threads)
-        loss.check_target(labeled.row_number)
-        if validation_labeled is not None:
-            name = "y" if X_val is None else "y_val"
-            y_validation = np.asarray(validation_labeled.target.values, np.float64)
-            loss.check_domain(y_validation, validation_labeled.row_number, name)
-        rounds = self._rounds(engine, labeled, loss, first, seed, previous)
+            training, held_out = hold_out(training, self.validation_fraction, seed)
+        loss = self._loss(training.labeled, attributes, engine.threads)
+        loss.check_target(training.labeled.row_number)
+        rounds = self._rounds(engine, training, loss, seed, previous)
         validation = None
-        if validation_labeled is not None:
-            validation = _validation(validation_labeled, rounds, validation_first)
-        iterations = Iterations(
-            self, self.n_estimators - rounds.n_rounds, trace=self.trace, name="round"
-        )
-
+        if held_out is not None:
+            validation = ValidationRows.of(held_out, rounds)
+            name = "y" if X_val is None else "y_val"
+            loss.check_domain(validation.y, held_out.labeled.row_number, name)
+        n_new = self.n_estimators - rounds.n_rounds
+        iterations = Iterations(self, n_new, trace=self.trace, name="round")
         history = LossHistory(best=rounds.n_rounds)
         if file is not None:
             file.connect(
@@ -198,15 +184,8 @@ class BaseGradientBoosting(BoostingParameters, ExplainedTreesMixin, Estimator):
         run_rounds(rounds, iterations, validation, history, after_round)
         if file is not None:
             file.write()
-        trees, best = rounds.model(), history.best
-        if best < trees.n_rounds:
-            trees = trees.first_rounds(max(best, 1))
-        if trees.n_nodes == trees.n_trees and np.ptp(labeled.target.values) > 0:
-            warn_constant(
-                trees.n_trees, "decrease min_samples_leaf, min_child_weight or min_split_gain"
-            )
         attributes |= {
-            "boosted_trees_": trees,
+            "boosted_trees_": _best_trees(rounds, history),
             "init_": init,
             "losses_": {name: np.array(values) for name, values in history.losses.items()},
         }
@@ -281,80 +260,68 @@ class BaseGradientBoosting(BoostingParameters, ExplainedTreesMixin, Estimator):
         """Return the raw scores (n_rows, n_outputs) of the init predictor."""
         raise NotImplementedError
 
-    def _init_scores(
-        self, init: Any, X: Any, labeled: LabeledRows, attributes: dict[str, Any]
-    ) -> Array | None:
-        """Return the raw scores of the init predictor for the training rows, or None."""
+    def _with_init_scores(
+        self, labeled: LabeledRows, init: Any, X: Any, attributes: dict[str, Any]
+    ) -> ScoredRows:
+        """Return the rows of X that have positive weight with their scores by the predictor."""
         if init is None:
-            return None
+            return ScoredRows(labeled, None)
         raw = self._raw_of_init(init, X, attributes.get("classes_"))
-        return raw if labeled.kept is None else raw[labeled.kept]
+        return ScoredRows(labeled, raw if labeled.kept is None else raw[labeled.kept])
 
     # Rows -----------------------------------------------------------------------------------------
 
+    def _trees_to_continue(self, X: Any) -> BoostedTrees | None:
+        """Return the trees of the fit before with ``warm_start``, or None."""
+        trees = getattr(self, "boosted_trees_", None) if self.warm_start else None
+        if trees is not None:
+            self._check_columns(X)
+            check_warm_start(self.n_estimators, trees.n_rounds, "rounds", "")
+        return trees
+
+    def _training_rows(
+        self, engine: Engine, source: Source, previous: BoostedTrees | None
+    ) -> tuple[LabeledRows, dict[str, Any]]:
+        """Return the rows with weights of classes, and the fitted attributes of the data."""
+        rows = engine.rows(source.partitions, ToLabeledRows(self._task))
+        summary = engine.reduce(rows, TargetSummary.of)
+        labeled = rows.table()
+        if labeled.weight is not None:
+            summary.require_rows()
+        labeled, attributes = self._target(labeled, summary, previous)
+        return labeled, attributes | schema_attributes(source.schema)
+
     def _rounds(
-        self, engine: Engine, labeled: LabeledRows, loss: Loss, first: Array | None, seed: int,
+        self, engine: Engine, rows: ScoredRows, loss: Loss, seed: int,
         previous: BoostedTrees | None,
     ) -> Rounds:  # fmt: skip
-        table, threads = labeled.table, engine.threads
-        sample = engine.reduce(engine.prepared_rows(labeled), RowSample.of, SAMPLE_ROWS, seed)
+        """Bin the columns, and return the rounds before the first one."""
+        table, threads = rows.labeled.table, engine.threads
+        sample = engine.reduce(engine.prepared_rows(rows.labeled), RowSample.of, SAMPLE_ROWS, seed)
         encoding = ColumnEncoding.of_bins(sample, int(self.max_bins), threads)
         codes = encoding.encode(table, threads)
-        if first is not None or self.init == "zero":
+        if rows.init_scores is not None or self.init == "zero":
             constant = np.zeros(loss.n_outputs)
         else:
             constant = loss.first_scores() if previous is None else previous.first_scores
-        scores = np.repeat(constant[:, None], len(table), axis=1)
-        if first is not None:
-            scores += first.T
-        if previous is not None:
-            start = np.ascontiguousarray(scores.T)
-            previous.add_rounds(previous.native_rows(table), 0, previous.n_rounds, start, threads)
-            scores = np.ascontiguousarray(start.T)
+        scores = np.ascontiguousarray(rows.start_scores(constant, previous, threads).T)
         return Rounds(
             self, loss, table, encoding, codes, scores, constant, seed, threads, previous,
             multi_output=getattr(self, "multi_strategy", None) == "multi_output_tree",
         )  # fmt: skip
 
-    def _hold_out(
-        self, labeled: LabeledRows, first: Array | None, seed: int, threads: int
-    ) -> tuple[LabeledRows, Array | None, LabeledRows, Array | None]:
-        """Divide the rows into training and validation rows, class by class."""
-        draws = np.empty(len(labeled))
-        _native.uniforms(seed, _VALIDATION, 0, draws)
-        values = labeled.target.values
-        groups = values if labeled.target.classes is not None else np.zeros(len(labeled), np.int32)
-        held_out = np.zeros(len(labeled), bool)
-        for group in np.unique(groups):
-            own = np.flatnonzero(groups == group)
-            n_held = round(self.validation_fraction * len(own))
-            held_out[own[np.argsort(draws[own], kind="stable")[:n_held]]] = True
-        if not held_out.any() or held_out.all():
-            raise ValueError(
-                f"validation_fraction={self.validation_fraction} of {len(labeled)} rows leaves no "
-                "validation or no training rows: change it, or pass X_val and y_val."
-            )
-
-        def take(mask: Array) -> tuple[LabeledRows, Array | None]:
-            rows = np.flatnonzero(mask)
-            weight = None if labeled.weight is None else labeled.weight[rows]
-            kept = rows if labeled.kept is None else labeled.kept[rows]
-            part = LabeledRows(labeled.table.take(rows), labeled.target.take(rows), weight, kept)
-            return part, None if first is None else first[rows]
-
-        return (*take(~held_out), *take(held_out))
-
     def _validation_rows(
         self, X_val: Any, y_val: Any, sample_weight_val: Any, engine: Engine, source: Source,
-        init: Any, attributes: dict[str, Any],
-    ) -> tuple[LabeledRows, Array | None]:  # fmt: skip
+        attributes: dict[str, Any],
+    ) -> LabeledRows:  # fmt: skip
+        """Return given validation rows under the schema and the classes of the training rows."""
         if y_val is None:
             raise ValueError("X_val requires y_val, got None.")
         _, own = choose_engine(
             X_val, sample_weight_val, y=y_val, supervised=True, n_jobs=self.n_jobs,
             schema=source.schema,
         )  # fmt: skip
-        labeled = engine.rows(own.partitions, ToLabeledRows(self._task)).table()
+        labeled: LabeledRows = engine.rows(own.partitions, ToLabeledRows(self._task)).table()
         if not len(labeled):
             raise ValueError("sample_weight_val must have a positive entry, got only zeros.")
         classes = attributes.get("classes_")
@@ -366,7 +333,7 @@ class BaseGradientBoosting(BoostingParameters, ExplainedTreesMixin, Estimator):
                 )
             target = replace(labeled.target, values=labeled.labels(classes), classes=classes)
             labeled = replace(labeled, target=target)
-        return labeled, self._init_scores(init, X_val, labeled, attributes)
+        return labeled
 
     # Raw scores -----------------------------------------------------------------------------------
 
@@ -553,15 +520,13 @@ class BaseGradientBoosting(BoostingParameters, ExplainedTreesMixin, Estimator):
             raise ValueError("boosted_trees_ must have the columns of schema_.")
 
 
-def _validation(labeled: LabeledRows, rounds: Rounds, first: Array | None) -> ValidationRows:
-    """Return validation rows with their raw scores at the start."""
-    scores = np.tile(rounds.first_scores, (len(labeled), 1))
-    if first is not None:
-        scores += first
-    if rounds.previous is not None:
-        previous = rounds.previous
-        previous.add_rounds(
-            previous.native_rows(labeled.table), 0, previous.n_rounds, scores, rounds.threads
+def _best_trees(rounds: Rounds, history: LossHistory) -> BoostedTrees:
+    """Return the trees up to the best round; warn if none of them splits."""
+    trees = rounds.model()
+    if history.best < trees.n_rounds:
+        trees = trees.first_rounds(max(history.best, 1))
+    if trees.n_nodes == trees.n_trees and np.ptp(rounds.loss.y) > 0:
+        warn_constant(
+            trees.n_trees, "decrease min_samples_leaf, min_child_weight or min_split_gain"
         )
-    y = np.asarray(labeled.target.values, np.float64)
-    return ValidationRows(labeled.table, y, labeled.weight, scores)
+    return trees

@@ -33,6 +33,7 @@ from ceiba.data.table import Table
 from ceiba.ensemble.gradient_boosting.losses import Loss
 from ceiba.ensemble.gradient_boosting.model import BoostedTrees, join_parts
 from ceiba.ensemble.gradient_boosting.parameters import BoostingParameters
+from ceiba.ensemble.gradient_boosting.training_rows import ScoredRows
 from ceiba.tree.config import n_drawn_columns
 from ceiba.tree.constraints import resolve_interactions, resolve_monotonic
 from ceiba.tree.grow.encoding import CodeValues, ColumnEncoding
@@ -78,6 +79,14 @@ class ValidationRows:
     y: Array
     weight: Array | None
     scores: Array  # (n_rows, n_outputs)
+
+    @classmethod
+    def of(cls, rows: ScoredRows, rounds: Rounds) -> ValidationRows:
+        """Return rows with their raw scores before the first round."""
+        labeled = rows.labeled
+        scores = rows.start_scores(rounds.first_scores, rounds.previous, rounds.threads)
+        y = np.asarray(labeled.target.values, np.float64)
+        return cls(labeled.table, y, labeled.weight, scores)
 
     def add(self, trees: BoostedTrees, threads: int) -> None:
         """Add the trees of one round."""
