@@ -11,6 +11,7 @@
 #include <span>
 #include <vector>
 
+#include "boosting/code_matrix.hpp"
 #include "boosting/config.hpp"
 #include "boosting/quantized.hpp"
 #include "boosting/split_search.hpp"
@@ -74,8 +75,7 @@ class BoostedTrees {
     BoostingConfig config_;
     tree::Columns<Code> columns_;
     int threads_;
-    std::vector<Code> by_row_;          // codes, row by row
-    std::vector<std::size_t> offsets_;  // first cell of each column in a histogram, and the end
+    CodeMatrix<Code> codes_;
     std::unique_ptr<tree::TreeBuilder> builder_;
     std::vector<BoostedLeaf> leaves_;
     std::vector<double> node_sums_, node_bounds_;

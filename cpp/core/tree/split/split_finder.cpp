@@ -96,7 +96,8 @@ std::unique_ptr<SplitFinder<Rows>> finder_by(const Cells& cells, const Criterion
         throw std::invalid_argument("monotonic requires two classes or numbers.");
     } else {
         using Term = Constrained<CriterionTerm>;
-        return std::make_unique<CellSplitFinder<Rows, Cells, Term>>(cells, Term{criterion}, spec);
+        return std::make_unique<CellSplitFinder<Rows, Cells, Term>>(cells, Term{criterion, {}},
+                                                                    spec);
     }
 }
 

@@ -1,0 +1,127 @@
+// Codes of all rows, row by row, and the addition of rows to histograms.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "common/parallel.hpp"
+#include "tree/encode/columns.hpp"
+
+namespace ceiba::boosting {
+
+// Rows whose codes are loaded ahead of their turn.
+constexpr std::size_t kAhead = 16;
+
+// Add rows to the cells of some columns, whose codes are the first `n_columns` of every `stride`.
+// With `Uniform`, every column has 256 cells, whose addresses need no table: 0.23 instead of
+// 0.28 ns per row and column.
+template <bool Uniform, typename Code, typename Word>
+void add_rows(const Code* by_row, std::size_t stride, std::size_t n_columns,
+              std::span<const std::uint32_t> rows, const Word* values, const std::size_t* offsets,
+              Word* cells) {
+    const std::size_t n = rows.size();
+    for (std::size_t i = 0; i < n; ++i) {
+        if (i + kAhead < n) {
+            __builtin_prefetch(by_row + rows[i + kAhead] * stride);
+            __builtin_prefetch(values + rows[i + kAhead]);
+        }
+        const Code* code = by_row + rows[i] * stride;
+        const Word value = values[rows[i]];
+        if constexpr (Uniform) {
+            Word* column = cells + offsets[0];
+            std::size_t j = 0;
+            for (; j + 4 <= n_columns; j += 4, column += 1024) {
+                column[code[j]] += value;
+                column[256 + code[j + 1]] += value;
+                column[512 + code[j + 2]] += value;
+                column[768 + code[j + 3]] += value;
+            }
+            for (; j < n_columns; ++j, column += 256) column[code[j]] += value;
+        } else {
+            for (std::size_t j = 0; j < n_columns; ++j) cells[offsets[j] + code[j]] += value;
+        }
+    }
+}
+
+// The same with several outputs: their words are neighbors.
+template <typename Code, typename Word>
+void add_vectors(const Code* by_row, std::size_t stride, std::size_t n_columns,
+                 std::span<const std::uint32_t> rows, const Word* values, std::size_t outputs,
+                 const std::size_t* offsets, Word* cells) {
+    for (const std::uint32_t row : rows) {
+        const Code* code = by_row + row * stride;
+        const Word* value = values + row * outputs;
+        for (std::size_t j = 0; j < n_columns; ++j) {
+            Word* cell = cells + (offsets[j] + code[j]) * outputs;
+            for (std::size_t k = 0; k < outputs; ++k) cell[k] += value[k];
+        }
+    }
+}
+
+// The codes, and where the cells of each column are in a histogram.
+template <typename Code>
+class CodeMatrix {
+  public:
+    CodeMatrix(const tree::Columns<Code>& columns, int threads) : n_columns_(columns.count()) {
+        std::size_t compact = 0;
+        for (const auto& column : columns.columns) compact += column.n_codes + 1;
+        // Columns of few codes get no more cells than codes: a thousand columns of two categories
+        // would take 2 MB per node otherwise.
+        is_uniform_ = sizeof(Code) == 1 && 2 * compact >= 256 * n_columns_;
+        offsets_.push_back(0);
+        for (const auto& column : columns.columns)
+            offsets_.push_back(offsets_.back() + (is_uniform_ ? 256 : column.n_codes + 1));
+        copy(columns, threads);
+    }
+
+    const Code* row(std::size_t i) const { return codes_.data() + i * n_columns_; }
+    // First cell of a column; that of the last one plus one is the number of cells.
+    std::size_t offset(std::size_t j) const { return offsets_[j]; }
+    std::size_t n_cells() const { return offsets_.back(); }
+
+    // Add the words of rows, (row, output), to the cells of the columns [first, last).
+    template <typename Word>
+    void add(std::span<const std::uint32_t> rows, std::size_t first, std::size_t last,
+             const Word* values, std::size_t outputs, Word* cells) const {
+        const Code* codes = codes_.data() + first;
+        const std::size_t n = last - first, *offsets = offsets_.data() + first;
+        if (outputs > 1)
+            add_vectors(codes, n_columns_, n, rows, values, outputs, offsets, cells);
+        else if (is_uniform_)
+            add_rows<true>(codes, n_columns_, n, rows, values, offsets, cells);
+        else
+            add_rows<false>(codes, n_columns_, n, rows, values, offsets, cells);
+    }
+
+    // Number of rows in every cell.
+    std::vector<std::uint32_t> count(std::span<const std::uint32_t> rows) const {
+        std::vector<std::uint32_t> counts(n_cells(), 0);
+        for (const std::uint32_t i : rows)
+            for (std::size_t j = 0; j < n_columns_; ++j) ++counts[offsets_[j] + row(i)[j]];
+        return counts;
+    }
+
+  private:
+    void copy(const tree::Columns<Code>& columns, int threads) {
+        const std::size_t n = columns.rows, p = n_columns_;
+        codes_.resize(n * p);
+        const Segments parts = segments(n, 1024, 4096);
+        for_segments(parts, threads_for(double(n * p), threads),
+                     [&](std::size_t s, int, Interrupt&) {
+                         for (std::size_t j = 0; j < p; ++j) {
+                             const Code* column = columns.column(j);
+                             for (std::size_t i = parts.begin(s); i < parts.end(s); ++i)
+                                 codes_[i * p + j] = column[i];
+                         }
+                     });
+    }
+
+    std::size_t n_columns_;
+    bool is_uniform_ = false;  // every column has 256 cells
+    std::vector<Code> codes_;
+    std::vector<std::size_t> offsets_;
+};
+
+}  // namespace ceiba::boosting
