@@ -52,7 +52,7 @@ from ceiba.ensemble.gradient_boosting.rounds import (
 from ceiba.stats import LabeledRows, TargetSummary, ToLabeledRows
 from ceiba.tree.explain.learner import ExplainedTreesMixin
 from ceiba.tree.explain.shap import TreeSum
-from ceiba.tree.grow.encoding import ColumnEncoding, RowSample
+from ceiba.tree.grow.encoding import learn_bins
 from ceiba.tree.grow.grower import SAMPLE_ROWS
 from ceiba.tree.model.node_dtype import NodeView
 from ceiba.tree.model.tree import Tree
@@ -86,6 +86,7 @@ class BaseGradientBoosting(BoostingParameters, ExplainedTreesMixin, Estimator):
 
     _task: ClassVar[Task]
     _score_name = "raw score"
+    _keeps_sparse = True
     boosted_trees_: BoostedTrees = fitted()
     init_: Any = fitted()
     losses_: dict[str, Array] = fitted()
@@ -146,7 +147,7 @@ class BaseGradientBoosting(BoostingParameters, ExplainedTreesMixin, Estimator):
             check_warm_start(self.n_estimators, previous.n_rounds, "rounds", "")
         engine, source = choose_engine(
             X, sample_weight, y=y, supervised=True, n_jobs=self.n_jobs,
-            schema=None if previous is None else previous.schema,
+            schema=None if previous is None else previous.schema, keep_sparse=True,
         )  # fmt: skip
         rows = engine.rows(source.partitions, ToLabeledRows(self._task))
         labeled, summary = rows.table(), engine.reduce(rows, TargetSummary.of)
@@ -297,8 +298,7 @@ class BaseGradientBoosting(BoostingParameters, ExplainedTreesMixin, Estimator):
         previous: BoostedTrees | None,
     ) -> Rounds:  # fmt: skip
         table, threads = labeled.table, engine.threads
-        sample = engine.reduce(engine.prepared_rows(labeled), RowSample.of, SAMPLE_ROWS, seed)
-        encoding = ColumnEncoding.of_bins(sample, int(self.max_bins), threads)
+        encoding = learn_bins(engine, labeled, int(self.max_bins), SAMPLE_ROWS, seed)
         codes = encoding.encode(table, threads)
         if first is not None or self.init == "zero":
             constant = np.zeros(loss.n_outputs)
@@ -352,7 +352,7 @@ class BaseGradientBoosting(BoostingParameters, ExplainedTreesMixin, Estimator):
             raise ValueError("X_val requires y_val, got None.")
         _, own = choose_engine(
             X_val, sample_weight_val, y=y_val, supervised=True, n_jobs=self.n_jobs,
-            schema=source.schema,
+            schema=source.schema, keep_sparse=True,
         )  # fmt: skip
         labeled = engine.rows(own.partitions, ToLabeledRows(self._task)).table()
         if not len(labeled):
