@@ -63,7 +63,7 @@ class Estimator(Parameters, CallbackMixin, BaseEstimator):
         tags.input_tags.allow_nan = self._accepts_missing
         tags.input_tags.categorical = self._accepts_nominal
         tags.input_tags.string = self._accepts_nominal
-        tags.input_tags.sparse = True  # of most learners made dense, within a limit
+        tags.input_tags.sparse = True  # made dense, within a limit, unless kept
         return tags
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:

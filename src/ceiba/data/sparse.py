@@ -48,7 +48,7 @@ class SparseTable(Table):
         """Return column ``j`` as a dense array."""
         rows, values = self.non_zeros(j)
         dense = np.zeros(self.n_rows, values.dtype)
-        dense[rows] += values  # added, as in toarray: -0.0 becomes 0.0
+        dense[rows] = values
         return dense
 
     def non_zeros(self, j: int) -> tuple[Array, Array]:

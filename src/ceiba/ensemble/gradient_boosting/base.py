@@ -108,8 +108,8 @@ class BaseGradientBoosting(BoostingParameters, ExplainedTreesMixin, Estimator):
 
         Parameters
         ----------
-        X : array, frame, Table or list
-            Rows in memory.
+        X : array, frame, Table, list or sparse matrix
+            Rows in memory. Of a sparse matrix only the bin codes are dense: a byte per value.
         y : array of shape (n_rows,)
             Classes or numbers.
         sample_weight : array of shape (n_rows,), optional
