@@ -48,6 +48,9 @@ class Estimator(Parameters, CallbackMixin, BaseEstimator):
     # Whether missing values are accepted.
     _accepts_missing: ClassVar[bool] = True
 
+    # Whether a sparse matrix is kept as it is, in a `SparseTable`, instead of being made dense.
+    _keeps_sparse: ClassVar[bool] = False
+
     # "classification" or "regression" for a supervised learner, else None.
     _task: ClassVar[Task | None] = None
 
@@ -60,7 +63,7 @@ class Estimator(Parameters, CallbackMixin, BaseEstimator):
         tags.input_tags.allow_nan = self._accepts_missing
         tags.input_tags.categorical = self._accepts_nominal
         tags.input_tags.string = self._accepts_nominal
-        tags.input_tags.sparse = True  # made dense, within the limit of `dense_array`
+        tags.input_tags.sparse = True  # made dense, within a limit, unless kept
         return tags
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
@@ -113,8 +116,9 @@ class Estimator(Parameters, CallbackMixin, BaseEstimator):
         schema = None if reset else self.schema_
         supervised = task is not None
         return choose_engine(
-            X, sample_weight, y=y, supervised=supervised, n_jobs=self.n_jobs, schema=schema
-        )
+            X, sample_weight, y=y, supervised=supervised, n_jobs=self.n_jobs, schema=schema,
+            keep_sparse=self._keeps_sparse,
+        )  # fmt: skip
 
     def _check_columns(self, X: Any) -> None:
         """Raise scikit-learn's errors unless the columns are those of ``fit``."""

@@ -164,20 +164,25 @@ def open_container(X: Any) -> Any:
 
 def dense_array(X: Any) -> Array:
     """Return a sparse matrix or array as a dense one, if it is not above scikit-learn's limit."""
+    check_dense_size(X.shape, X.dtype.itemsize)
+    dense: Array = X.toarray()
+    return dense
+
+
+def check_dense_size(shape: Sequence[int], itemsize: int, form: str = "a dense array") -> None:
+    """Raise ValueError if a sparse matrix is above scikit-learn's limit in its dense form."""
     from sklearn import get_config
 
-    n_bytes = prod(X.shape) * X.dtype.itemsize
+    n_bytes = prod(shape) * itemsize
     limit = get_config()["working_memory"]
     if n_bytes > limit * 2**20:
         needed = n_bytes / 2**20
         raise ValueError(
-            f"X is sparse and would take {needed:,.0f} MiB as a dense array, more than the "
+            f"X is sparse and would take {needed:,.0f} MiB as {form}, more than the "
             f"{limit:,.0f} MiB of working_memory. Reduce its columns, by TruncatedSVD or "
             "max_features of a vectorizer for example, or raise the limit: "
             f"sklearn.set_config(working_memory={ceil(needed)})."
         )
-    dense: Array = X.toarray()
-    return dense
 
 
 def read_columns(container: Any, expected: Sequence[str] = ()) -> tuple[list[ColumnValues], bool]:

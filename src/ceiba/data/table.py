@@ -201,21 +201,11 @@ class Table:
         cls, X: Array, schema: Schema | None, expected_by: str, warn: bool = True
     ) -> Table:
         check_shape(X)
-        n, d = X.shape
-        dtype = number_dtype(X.dtype)
-        block = X.astype(dtype, copy=False)
-        if schema is None:
-            return cls(Schema.numeric(d, dtype), n, block)
-        schema.check_width(d, expected_by)
-        dtypes = {column.dtype for column in schema}
-        if dtypes == {"float64"} and dtype != "float64":
-            block, dtype = block.astype(np.float64), "float64"
-        if dtypes == {dtype}:
-            return cls(schema, n, block)
-        if dtypes == {"float32"} and dtype == "float64":
-            # Not converted, which would round.
-            names = schema.names if schema.named else None
-            return cls(Schema.numeric(d, dtype, names), n, block)
+        own = block_schema(X.shape[1], number_dtype(X.dtype), schema, expected_by)
+        if own is not None:
+            return cls(own, len(X), X.astype(own[0].dtype, copy=False))
+        assert schema is not None
+        block = X.astype(number_dtype(X.dtype), copy=False)
         return cls._with_schema(array_columns(block), False, schema, expected_by, warn)
 
     @classmethod
@@ -451,6 +441,28 @@ class Table:
 
     def _repr_html_(self) -> str:
         return table_html(self)
+
+
+def block_schema(d: int, dtype: str, schema: Schema | None, expected_by: str) -> Schema | None:
+    """Return the schema of a 2-D block of numbers; None if its columns must be converted singly.
+
+    Parameters
+    ----------
+    d, dtype : int, str
+        Number of columns, and their dtype in tables.
+    schema : Schema or None
+        The schema that a model expects, if there is one.
+    """
+    if schema is None:
+        return Schema.numeric(d, dtype)
+    schema.check_width(d, expected_by)
+    dtypes = {column.dtype for column in schema}
+    if dtypes in ({dtype}, {"float64"}):
+        return schema
+    if dtypes == {"float32"} and dtype == "float64":
+        # Not converted, which would round.
+        return Schema.numeric(d, dtype, schema.names if schema.named else None)
+    return None
 
 
 def concatenate(tables: Sequence[Table], schema: Schema) -> Table:

@@ -11,6 +11,7 @@ from ceiba.data.categories import find_categories
 from ceiba.data.column import UnseenCategories
 from ceiba.data.schema import Kind, Schema
 from ceiba.data.source import Chunk, Partition, PartitionedSource, Source
+from ceiba.data.sparse import open_sparse
 from ceiba.data.table import Table, warn_unseen
 from ceiba.engine.chunks import ChunksEngine
 from ceiba.engine.contract import Engine
@@ -26,6 +27,7 @@ def choose_engine(
     n_jobs: int | None = None,
     schema: Schema | None = None,
     kinds: Mapping[str, Any] | None = None,
+    keep_sparse: bool = False,
 ) -> tuple[Engine, Source]:
     """Return the engine for ``X``, and ``X`` as a source of partitions.
 
@@ -49,6 +51,8 @@ def choose_engine(
         identifiers have no categories: all their values are missing.
     kinds : mapping, optional
         Kinds of columns that override the inferred ones, as in `Table.of`.
+    keep_sparse : bool
+        Whether a sparse matrix becomes a `SparseTable`, instead of a dense one.
 
     Examples
     --------
@@ -80,7 +84,10 @@ def choose_engine(
     threads = effective_threads(n_jobs)
     if is_scan(X):
         return ChunksEngine(threads), _scan_source(X, sample_weight, schema, kinds)
-    table = Table.of(X, schema, kinds=kinds)
+    if keep_sparse and hasattr(X, "tocsr"):
+        table = open_sparse(X, schema)
+    else:
+        table = Table.of(X, schema, kinds=kinds)
     if schema is None:
         table = Table.of(table, table.schema.without_identifiers())
     return LocalEngine(threads), InMemorySource(Chunk(table, y, sample_weight))

@@ -52,7 +52,7 @@ from ceiba.ensemble.gradient_boosting.training_rows import ScoredRows, hold_out
 from ceiba.stats import LabeledRows, TargetSummary, ToLabeledRows
 from ceiba.tree.explain.learner import ExplainedTreesMixin
 from ceiba.tree.explain.shap import TreeSum
-from ceiba.tree.grow.encoding import ColumnEncoding, RowSample
+from ceiba.tree.grow.encoding import learn_bins
 from ceiba.tree.grow.grower import SAMPLE_ROWS
 from ceiba.tree.model.node_dtype import NodeView
 from ceiba.tree.model.tree import Tree
@@ -85,6 +85,7 @@ class BaseGradientBoosting(BoostingParameters, ExplainedTreesMixin, Estimator):
 
     _task: ClassVar[Task]
     _score_name = "raw score"
+    _keeps_sparse = True
     boosted_trees_: BoostedTrees = fitted()
     init_: Any = fitted()
     losses_: dict[str, Array] = fitted()
@@ -106,8 +107,8 @@ class BaseGradientBoosting(BoostingParameters, ExplainedTreesMixin, Estimator):
 
         Parameters
         ----------
-        X : array, frame, Table or list
-            Rows in memory.
+        X : array, frame, Table, list or sparse matrix
+            Rows in memory. Of a sparse matrix only the bin codes are dense: a byte per value.
         y : array of shape (n_rows,)
             Classes or numbers.
         sample_weight : array of shape (n_rows,), optional
@@ -142,7 +143,7 @@ class BaseGradientBoosting(BoostingParameters, ExplainedTreesMixin, Estimator):
         previous = self._trees_to_continue(X)
         engine, source = choose_engine(
             X, sample_weight, y=y, supervised=True, n_jobs=self.n_jobs,
-            schema=None if previous is None else previous.schema,
+            schema=None if previous is None else previous.schema, keep_sparse=True,
         )  # fmt: skip
         labeled, attributes = self._training_rows(engine, source, previous)
         init = self._fit_init(X, y, sample_weight)
@@ -297,8 +298,7 @@ class BaseGradientBoosting(BoostingParameters, ExplainedTreesMixin, Estimator):
     ) -> Rounds:  # fmt: skip
         """Bin the columns, and return the rounds before the first one."""
         table, threads = rows.labeled.table, engine.threads
-        sample = engine.reduce(engine.prepared_rows(rows.labeled), RowSample.of, SAMPLE_ROWS, seed)
-        encoding = ColumnEncoding.of_bins(sample, int(self.max_bins), threads)
+        encoding = learn_bins(engine, rows.labeled, int(self.max_bins), SAMPLE_ROWS, seed)
         codes = encoding.encode(table, threads)
         if rows.init_scores is not None or self.init == "zero":
             constant = np.zeros(loss.n_outputs)
@@ -319,7 +319,7 @@ class BaseGradientBoosting(BoostingParameters, ExplainedTreesMixin, Estimator):
             raise ValueError("X_val requires y_val, got None.")
         _, own = choose_engine(
             X_val, sample_weight_val, y=y_val, supervised=True, n_jobs=self.n_jobs,
-            schema=source.schema,
+            schema=source.schema, keep_sparse=True,
         )  # fmt: skip
         labeled: LabeledRows = engine.rows(own.partitions, ToLabeledRows(self._task)).table()
         if not len(labeled):

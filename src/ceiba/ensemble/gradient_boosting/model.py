@@ -10,16 +10,22 @@ from typing import Annotated, Any
 import numpy as np
 
 from ceiba import _native
-from ceiba._native import ColumnType, NodeTest
+from ceiba._native import NodeTest
 from ceiba._typing import Array
 from ceiba.base import ArrayOf, AtLeast, Record
 from ceiba.base.record import check_values
 from ceiba.data.schema import Schema
+from ceiba.data.sparse import SparseTable
 from ceiba.data.table import Table
 from ceiba.ensemble.forest.model import Forest
 from ceiba.ensemble.forest.storage import select_trees
+from ceiba.ensemble.gradient_boosting.sparse_rows import (
+    add_sparse_scores,
+    apply_sparse,
+    forest_rows,
+)
 from ceiba.tree.explain.shap import TreeSum
-from ceiba.tree.grow.encoding import ColumnTypes, native_table
+from ceiba.tree.grow.encoding import ColumnTypes
 from ceiba.tree.model.node_dtype import NodeView
 from ceiba.tree.model.tree import Tree
 
@@ -112,32 +118,38 @@ class BoostedTrees(Record):
             np.empty(0, np.uint8), 0, None, self.columns.native,
         )  # fmt: skip
 
-    def native_rows(self, table: Table) -> _native.ForestRows:
-        """Return a table with the model's schema in the form for the kernels."""
-        block = table.matrix
-        is_real = set(self.columns.types) <= {ColumnType.FLOAT64, ColumnType.FLOAT32}
-        if block is not None and is_real and block.dtype in (np.float64, np.float32):
-            return _native.ForestRows(np.ascontiguousarray(block))
-        return _native.ForestRows(native_table(table, self.columns))
+    def native_rows(self, table: Table) -> _native.ForestRows | SparseTable:
+        """Return a table with the model's schema as `add_rounds` takes it.
+
+        A sparse table stays one: its rows become dense in blocks, when they are predicted.
+        """
+        return table if isinstance(table, SparseTable) else forest_rows(table, self.columns)
 
     def raw_scores(self, table: Table, threads: int = 1, n_rounds: int | None = None) -> Array:
         """Return the raw scores after all rounds, or the first ones: (n_rows, n_outputs)."""
         scores = np.tile(self.first_scores, (len(table), 1))
-        end = self.n_trees if n_rounds is None else n_rounds * self.n_outputs
-        _native.add_raw_scores(self.native, self.native_rows(table), 0, end, scores, threads)
+        end = self.n_rounds if n_rounds is None else n_rounds
+        self.add_rounds(self.native_rows(table), 0, end, scores, threads)
         return scores
 
     def add_rounds(
-        self, rows: _native.ForestRows, begin: int, end: int, scores: Array, threads: int
-    ) -> None:
+        self, rows: _native.ForestRows | SparseTable, begin: int, end: int, scores: Array,
+        threads: int,
+    ) -> None:  # fmt: skip
         """Add the leaf values of rounds ``begin`` to ``end`` to raw scores."""
         k = self.n_outputs
-        _native.add_raw_scores(self.native, rows, begin * k, end * k, scores, threads)
+        if isinstance(rows, SparseTable):
+            add_sparse_scores(self, rows, begin * k, end * k, scores, threads)
+        else:
+            _native.add_raw_scores(self.native, rows, begin * k, end * k, scores, threads)
 
     def apply(self, table: Table, threads: int = 1) -> Array:
         """Return the leaf of each row in each tree, numbered within the tree."""
         leaf = np.empty((len(table), self.n_trees), np.int32)
-        _native.forest_apply(self.native, self.native_rows(table), leaf, threads)
+        if isinstance(table, SparseTable):
+            apply_sparse(self, table, leaf, threads)
+        else:
+            _native.forest_apply(self.native, forest_rows(table, self.columns), leaf, threads)
         return leaf
 
     def first_rounds(self, n_rounds: int) -> BoostedTrees:

@@ -29,6 +29,7 @@ from ceiba import _native
 from ceiba._native import GrowthOrder, NodeTest
 from ceiba._typing import Array
 from ceiba.base import Iteration, Iterations
+from ceiba.data.sparse import SparseTable
 from ceiba.data.table import Table
 from ceiba.ensemble.gradient_boosting.losses import Loss
 from ceiba.ensemble.gradient_boosting.model import BoostedTrees, join_parts
@@ -90,8 +91,7 @@ class ValidationRows:
 
     def add(self, trees: BoostedTrees, threads: int) -> None:
         """Add the trees of one round."""
-        rows = trees.native_rows(self.table)
-        _native.add_raw_scores(trees.native, rows, 0, trees.n_trees, self.scores, threads)
+        trees.add_rounds(trees.native_rows(self.table), 0, trees.n_rounds, self.scores, threads)
 
     def loss(self, loss: Loss) -> float:
         """Return the mean loss."""
@@ -149,7 +149,7 @@ class Rounds:
         # With Friedman's method trees have unit Hessians, but a line search may need them.
         self._hessian = None if self.loss.constant_hessian else np.empty_like(self.scores)
         self._n_first = 0 if self.previous is None else self.previous.n_rounds
-        self._native_rows: _native.ForestRows | None = None
+        self._native_rows: _native.ForestRows | SparseTable | None = None
         self.split_values: dict[str, Any] = {}  # of the last round, with trace
 
     @property

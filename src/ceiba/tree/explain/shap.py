@@ -11,6 +11,7 @@ from ceiba import _native
 from ceiba._native import NodeTest
 from ceiba._typing import Array
 from ceiba.data.schema import Schema
+from ceiba.data.sparse import SparseTable, dense_blocks
 from ceiba.data.table import Table
 from ceiba.tree.grow.encoding import ColumnTypes, native_table
 from ceiba.tree.model.node_dtype import NodeView
@@ -131,8 +132,13 @@ class TreeSum:
         )  # fmt: skip
         out = np.empty((len(table), len(self.schema), self.n_outputs))
         base = np.empty(self.n_outputs)
-        others = None if background is None else native_table(background, columns)
-        _native.tree_shap(trees, native_table(table, columns), others, out, base, threads)
+        others = None
+        if background is not None:
+            dense = background.dense() if isinstance(background, SparseTable) else background
+            others = native_table(dense, columns)
+        for rows, block in dense_blocks(table):
+            own = native_table(block, columns)
+            _native.tree_shap(trees, own, others, out[rows], base, threads)
         return ShapValues(out, base if self.offset is None else base + self.offset)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from typing import Any
@@ -11,7 +12,9 @@ import numpy as np
 from ceiba import _native
 from ceiba._native import ColumnType
 from ceiba._typing import Array
+from ceiba.data.frames import check_dense_size
 from ceiba.data.schema import Column, Kind, Schema
+from ceiba.data.sparse import SparseTable
 from ceiba.data.table import Table
 from ceiba.engine import Batch, Engine
 from ceiba.stats.labeled import LabeledRows
@@ -293,9 +296,41 @@ class ColumnEncoding:
     def encode(self, table: Table, threads: int) -> Array:
         """Return the bins of a table's values, of shape (columns, rows)."""
         assert self.edges is not None
+        if isinstance(table, SparseTable):
+            return self._encode_sparse(table, self.edges)
         rows = native_table(table, self.columns, integers_only=True)
         codes = _native.tree_bin(rows, self.n_codes, self.edges.bits, self.edges.offsets, threads)
         return np.asarray(codes)
+
+    def _encode_sparse(self, table: SparseTable, edges: CodeValues) -> Array:
+        """Return the bins column by column: that of zero everywhere, then those of non-zeros."""
+        dtype = np.min_scalar_type(int(self.n_codes.max()))
+        check_dense_size(table.shape, dtype.itemsize, "bin codes")
+        codes = np.empty((len(table.schema), len(table)), dtype)
+        for j, kind in enumerate(self.columns.types):
+            rows, values = table.non_zeros(j)
+            own = slice(edges.offsets[j], edges.offsets[j + 1])
+            column = _native.TreeTable(
+                [np.append(values, values.dtype.type(0))], [None], _native.ColumnTypes([kind], [0])
+            )
+            offsets = np.array([0, own.stop - own.start])
+            bins = _native.tree_bin(column, self.n_codes[j : j + 1], edges.bits[own], offsets, 1)
+            (found,) = np.asarray(bins)
+            codes[j] = found[-1]
+            codes[j, rows] = found[:-1]
+        return codes
+
+    @classmethod
+    def join(cls, parts: Sequence[ColumnEncoding], columns: ColumnTypes) -> ColumnEncoding:
+        """Join the bins of groups of columns."""
+        edges = [part.edges for part in parts if part.edges is not None]
+        sizes = np.concatenate([np.diff(part.offsets) for part in edges])
+        joined = CodeValues(
+            np.concatenate([part.bits for part in edges]),
+            np.concatenate([[0], np.cumsum(sizes)]),
+            halves=np.concatenate([part.halves for part in edges]),
+        )
+        return cls(columns, np.concatenate([part.n_codes for part in parts]), joined)
 
     def all_values(self, table: Table, codes: Array, threads: int) -> CodeValues:
         """Return the values of all codes: a forest has thresholds at nearly all of them."""
@@ -325,3 +360,22 @@ class ColumnEncoding:
     def total_codes(self) -> int:
         """Number of codes of all columns, with missing: the cells of one node's histograms."""
         return int(self.n_codes.sum()) + len(self.n_codes)
+
+
+def learn_bins(
+    engine: Engine, rows: LabeledRows, max_bins: int, size: int, seed: int
+) -> ColumnEncoding:
+    """Return the bins of a sample of rows in memory; a sparse table becomes dense in groups.
+
+    The groups of columns have the same sample, whose draws are keyed by row.
+    """
+
+    def bins_of(table: Table) -> ColumnEncoding:
+        prepared = engine.prepared_rows(replace(rows, table=table))
+        sample = engine.reduce(prepared, RowSample.of, size, seed)
+        return ColumnEncoding.of_bins(sample, max_bins, engine.threads)
+
+    if not isinstance(rows.table, SparseTable):
+        return bins_of(rows.table)
+    parts = [bins_of(group) for group in rows.table.column_groups(size)]
+    return ColumnEncoding.join(parts, ColumnTypes.of(rows.table.schema))
