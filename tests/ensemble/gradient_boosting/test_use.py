@@ -134,6 +134,42 @@ def test_wrong_results_of_a_custom_loss(results: dict[str, Any], message: str) -
         GradientBoostingRegressor(2, loss=Wrong(**results)).fit(X, NUMBERS)
 
 
+class Careless(Squared):
+    """A loss that writes into its arguments, or has values of a wrong kind."""
+
+    def __init__(self, **results: Any) -> None:
+        self.results = results
+
+    def gradient(self, y: Array, raw: Array) -> Array:
+        if self.results.get("writes"):
+            raw -= y
+        return np.asarray(raw - y)
+
+    def loss(self, y: Array, raw: Array) -> Array:
+        return np.asarray(self.results.get("loss", (raw - y) ** 2))
+
+    def inverse_link(self, raw: Array) -> Array:
+        return np.asarray(self.results.get("inverse_link", raw))
+
+
+def test_a_custom_loss_cannot_change_rows_and_scores() -> None:
+    y = NUMBERS.copy()
+    with pytest.raises(ValueError, match="read-only"):
+        GradientBoostingRegressor(2, loss=Careless(writes=True)).fit(X, y)
+    np.testing.assert_array_equal(y, NUMBERS)
+
+
+@pytest.mark.parametrize("values", [np.full(len(X), np.nan), np.zeros(3)])
+def test_values_of_a_custom_loss_and_its_link_are_checked(values: Array) -> None:
+    message = "of the loss must (be finite|return an array)"
+    model = GradientBoostingRegressor(3, loss=Careless(loss=values))
+    with pytest.raises(ValueError, match="loss " + message):
+        model.fit(X, NUMBERS, X_val=X, y_val=NUMBERS, sample_weight_val=None)
+    model = GradientBoostingRegressor(3, loss=Careless(inverse_link=values)).fit(X, NUMBERS)
+    with pytest.raises(ValueError, match="inverse_link " + message):
+        model.predict(X)
+
+
 def test_objects_that_are_no_loss() -> None:
     with pytest.raises(ValueError, match="'loss' parameter"):
         GradientBoostingRegressor(2, loss=3).fit(X, NUMBERS)

@@ -31,6 +31,7 @@ from scipy.special import expit, logsumexp, softmax, xlogy
 from ceiba import _native
 from ceiba._typing import Array
 from ceiba.base import ParameterError
+from ceiba.base.value_types import format_value
 
 # exp(F) of a larger score would overflow when it is squared.
 _MAX_LOG = 350.0
@@ -494,27 +495,19 @@ class CustomLoss(Loss):
     def first_scores(self) -> Array:
         """Return the first score of the user's loss, or 0."""
         init = getattr(self.loss, "init", None)
-        first = 0.0 if init is None else float(init(self.y, self.weight))
+        first = 0.0 if init is None else np.asarray(init(read_only(self.y), self.weight))
+        if np.ndim(first) or not np.issubdtype(np.asarray(first).dtype, np.number):
+            raise ValueError(f"init of the loss must return a number, got {format_value(first)}.")
         if not np.isfinite(first):
             raise ValueError(f"init of the loss must return a finite number, got {first}.")
-        return np.array([first])
+        return np.array([float(first)])
 
     def _derivatives(self, raw: Array, gradient: Array, hessian: Array | None) -> None:
-        gradient[:] = self._checked("gradient", raw)
+        gradient[:] = user_values(self.loss, "gradient", read_only(self.y), read_only(raw))
         if hessian is not None:
-            hessian[:] = self._checked("hessian", raw)
+            hessian[:] = user_values(self.loss, "hessian", read_only(self.y), read_only(raw))
             if (hessian < 0).any():
                 raise ValueError("hessian of the loss must not be negative.")
-
-    def _checked(self, name: str, raw: Array) -> Array:
-        values = np.asarray(getattr(self.loss, name)(self.y, raw), np.float64)
-        if values.shape != raw.shape:
-            raise ValueError(
-                f"{name} of the loss must return an array of shape {raw.shape}, got {values.shape}."
-            )
-        if not np.isfinite(values).all():
-            raise ValueError(f"{name} of the loss must be finite, got NaN or infinity.")
-        return values
 
     def values(self, y: Array, raw: Array) -> Array:
         """Return the loss of each row."""
@@ -523,7 +516,27 @@ class CustomLoss(Loss):
                 f"early_stopping and trace require a loss with a method loss(y, raw), got "
                 f"{type(self.loss).__name__}."
             )
-        return np.asarray(self.loss.loss(y, raw[0]), np.float64)
+        return user_values(self.loss, "loss", read_only(y), read_only(raw[0]))
+
+
+def read_only(values: Array) -> Array:
+    """Return a view that a function of the user cannot change."""
+    view = values.view()
+    view.flags.writeable = False
+    return view
+
+
+def user_values(loss: Any, name: str, *arrays: Array) -> Array:
+    """Return what a method of the user's loss returns for whole arrays; it must be as long."""
+    values = np.asarray(getattr(loss, name)(*arrays), np.float64)
+    expected = arrays[0].shape
+    if values.shape != expected:
+        raise ValueError(
+            f"{name} of the loss must return an array of shape {expected}, got {values.shape}."
+        )
+    if not np.isfinite(values).all():
+        raise ValueError(f"{name} of the loss must be finite, got NaN or infinity.")
+    return values
 
 
 def _unit_of(y: Array) -> float:

@@ -152,8 +152,9 @@ class GradientBoostingRegressor(ScanScoreMixin, RegressorMixin, BaseGradientBoos
         score = raw[:, 0]
         if isinstance(self.loss, str):
             return np.exp(np.minimum(score, _MAX_LOG)) if self.loss in _LOG_LINK else score
-        inverse_link = getattr(self.loss, "inverse_link", None)
-        return score if inverse_link is None else np.asarray(inverse_link(score), np.float64)
+        if not hasattr(self.loss, "inverse_link"):
+            return score
+        return losses.user_values(self.loss, "inverse_link", losses.read_only(score))
 
     def _raw_of_init(self, init: Any, X: Any, classes: Array | None) -> Array:
         predicted = np.asarray(init.predict(X), np.float64).reshape(-1, 1)
