@@ -222,6 +222,28 @@ def to_plain_array(column: Any) -> Array:
     return values
 
 
+# Predictors of scikit-learn's forests ------------------------------------------------------------
+
+
+def treelite(task: Task, n_trees: int = N_TREES, **parameters: Any) -> Peer:
+    """Return Treelite's predictor of the forest that scikit-learn grows with these settings."""
+    fit_sklearn = sklearn(task, n_trees, **parameters).fit
+
+    def fit(sample: Sample) -> FittedForest:
+        library = import_module("treelite")
+        grown = fit_sklearn(sample)
+        model = library.sklearn.import_model(grown.model)
+
+        def predict(X: Any) -> Array:
+            predicted: Array = library.gtil.predict(model, X, nthread=n_threads())
+            outputs = predicted.reshape(len(X), -1)
+            return outputs if task == "classification" else outputs[:, 0]
+
+        return FittedForest(model, predict, grown.nodes_per_tree)
+
+    return Peer(fit, "treelite")
+
+
 # Common interface --------------------------------------------------------------------------------
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from benchmarks.forest import peers as forest_peers
 from benchmarks.forest import quality
 from benchmarks.forest.data import FAMILY, TITLE, normal_table
 from benchmarks.forest.peers import N_TREES, FittedForest, Peer
@@ -73,11 +74,12 @@ def score(task: Task) -> Callable[[Any, PredictionData], Metrics]:
 def workload(task: Task) -> Workload:
     """Return the workload of half as many rows as the forest was grown from."""
     by_label = {label: peer for group in peers(task).values() for label, peer in group.items()}
+    by_label["treelite"] = forest_peers.treelite(task)
     return Workload(
         name=f"{FAMILY[task]}-predict",
         title=f"{TITLE[task]}, {N_COLUMNS} normal columns, prediction by {N_TREES} trees",
         make_data=data_maker(task, lambda seed, n: normal_table(task, seed, n), by_label),
-        implementations=implementations(task, by_label, without_labels=("ydf",)),
+        implementations=implementations(task, by_label, without_labels=("ydf", "treelite")),
         quality=score(task),
         checks=quality.LOOSE_CHECKS[task],
         quick_checks=quality.QUICK_CHECKS[task],

@@ -69,6 +69,25 @@ struct CompactRows {
     const void* context;
 };
 
+// A tree whose nodes compare codes of one byte: forest/predict/coded_tree.hpp. The lowest bits of a
+// node hold its threshold, then follow the column and, from `child_shift`, the first branch. A leaf
+// is its own branch: no code is above its threshold. Its column is the only class of a pure leaf
+// plus one, or zero.
+struct CodedNodes {
+    const std::uint32_t* nodes;
+    int child_shift;
+};
+constexpr int kCodeBits = 8;
+constexpr std::uint32_t kLeafCode = (1u << kCodeBits) - 1;
+
+// n rows of codes, `stride` bytes each, at most 2^31 bytes. Bytes after the last row are read:
+// words at the column of a leaf, which may be a class.
+struct CodedRows {
+    const std::uint8_t* codes;
+    std::size_t n, stride;
+};
+constexpr std::size_t kCodePadding = (1u << 17) + sizeof(std::uint32_t);
+
 struct ForestKernels {
     // Rank n <= kMaxRanked rows in each of m columns. keys[c * kMaxRanked + i] is the code of row i
     // above kRankBits bits that hold i, and is below 2^31.
@@ -80,6 +99,7 @@ struct ForestKernels {
                     const LaneLimits& limits, LaneThresholds& best);
     // Find the leaf of each row: ~class if it holds its class, else its index.
     void (*walk)(const CompactNode* nodes, const CompactRows& rows, std::int32_t* leaf);
+    void (*walk_codes)(const CodedNodes& tree, const CodedRows& rows, std::int32_t* leaf);
 };
 
 const ForestKernels& forest_kernels();

@@ -1,4 +1,7 @@
-"""Many rows at once, which walk compact trees, are predicted as single rows are, bit for bit."""
+"""Many rows at once, which walk compact or coded trees, are predicted as single rows are.
+
+Bit for bit. Trees from few bins are coded; those from exact values test too many thresholds.
+"""
 
 from __future__ import annotations
 
@@ -61,6 +64,29 @@ def test_many_rows_equal_single_rows(make: Any, dtype: Any, options: dict[str, A
         # As many rows as lanes, and one more or less.
         for n in (15, 16, 17, 250):
             np.testing.assert_array_equal(model._predict(test[:n]), many[:n])
+
+
+@pytest.mark.parametrize("n_thresholds", [254, 255, 256])
+def test_codes_hold_255_thresholds(n_thresholds: int) -> None:
+    # One tree with a threshold between all neighbors; one more than a byte can code is compact.
+    values = np.arange(n_thresholds + 1.0)
+    model = RandomForestClassifier(1, bootstrap=False, max_bins=None).fit(
+        values[:, None], values.astype(int) % 2
+    )
+    assert (model.forest_.n_nodes - 1) // 2 == n_thresholds
+    test = np.repeat(np.concatenate([values, values + 0.5, [-np.inf, np.inf]]), 2)[:, None]
+    for rows in (test, np.nextafter(test, np.inf), test.astype(np.float32)):
+        few = np.concatenate([model.predict_proba(rows[i : i + 1]) for i in range(len(rows))])
+        np.testing.assert_array_equal(model.predict_proba(rows), few)
+
+
+@pytest.mark.parametrize("n_classes", [31, 32, 300])
+def test_classes_in_the_bits_of_a_column(n_classes: int) -> None:
+    rng = np.random.default_rng(3)
+    rows, y = rng.normal(size=(N, 2)), rng.integers(n_classes, size=N)
+    model = RandomForestClassifier(2, max_bins=64).fit(rows, y)
+    few = np.concatenate([model.predict_proba(rows[i : i + 1]) for i in range(0, N, 50)])
+    np.testing.assert_array_equal(model.predict_proba(rows)[::50], few)
 
 
 @DTYPES

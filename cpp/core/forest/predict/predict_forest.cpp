@@ -2,9 +2,12 @@
 #include "forest/predict/predict_forest.hpp"
 
 #include <algorithm>
+#include <memory>
 #include <numeric>
+#include <optional>
 
 #include "common/parallel.hpp"
+#include "forest/predict/coded_tree.hpp"
 #include "forest/predict/compact_tree.hpp"
 #include "forest/predict/leaf_predictions.hpp"
 #include "tree/predict/interleaved_walk.hpp"
@@ -118,19 +121,34 @@ void for_blocks(std::size_t rows, std::size_t trees, std::size_t block_rows, int
     });
 }
 
+// The thresholds of a forest, if its rows are to be compared by their codes; else null.
+std::unique_ptr<const ThresholdCodes> codes_for(const ForestView& forest, const ForestRows& table) {
+    const bool is_matrix = table.doubles != nullptr || table.floats != nullptr;
+    return is_matrix && CodedTree::applies_to(forest, table.width, table.rows)
+               ? ThresholdCodes::of(forest, table.width)
+               : nullptr;
+}
+
 // The leaves of one block of rows in one tree after another.
 class BlockLeaves {
   public:
-    BlockLeaves(const ForestView& forest, const ForestRows& table,
+    // `codes`: the thresholds of the forest, or null.
+    BlockLeaves(const ForestView& forest, const ForestRows& table, const ThresholdCodes* codes,
                 std::span<const std::uint32_t> rows)
         : forest_(forest), table_(table), rows_(rows), leaf_(rows.size()) {
-        known_ = floats_.assign(table, rows[0], rows.size());
+        if (codes != nullptr && encode(*codes))
+            coded_.emplace(forest, table.width, *codes);
+        else
+            known_ = floats_.assign(table, rows[0], rows.size());
     }
 
     // `pure_as_classes`: a leaf of one class may be returned as ~class.
     const std::vector<std::int32_t>& in_tree(std::size_t t, bool pure_as_classes) {
         const TreeView tree = forest_.tree(t);
-        if (known_ && CompactTree::applies_to(tree, table_.width, rows_.size())) {
+        if (coded_) {
+            coded_->assign(tree, pure_as_classes);
+            forest_kernels().walk_codes(coded_->nodes(), block_.rows(), leaf_.data());
+        } else if (known_ && CompactTree::applies_to(tree, table_.width, rows_.size())) {
             compact_.assign(tree, pure_as_classes);
             floats_.walk(compact_, tree, leaf_.data());
         } else {
@@ -140,12 +158,21 @@ class BlockLeaves {
     }
 
   private:
+    bool encode(const ThresholdCodes& codes) {
+        const std::size_t first = rows_[0] * table_.width;
+        return table_.floats != nullptr
+                   ? block_.assign(codes, table_.floats + first, rows_.size(), table_.width)
+                   : block_.assign(codes, table_.doubles + first, rows_.size(), table_.width);
+    }
+
     const ForestView& forest_;
     const ForestRows& table_;
     std::span<const std::uint32_t> rows_;
+    CodedBlock block_;
+    std::optional<CodedTree> coded_;
     FloatBlock floats_;
     CompactTree compact_;
-    bool known_;
+    bool known_ = false;
     std::vector<std::int32_t> leaf_;
 };
 
@@ -191,13 +218,14 @@ void predict(const ForestView& forest, const ForestRows& table, const double* sm
              double* out, int threads) {
     const std::size_t width = std::max<std::size_t>(1, forest.n_classes);
     const auto trees = double(forest.n_trees);
+    const auto codes = codes_for(forest, table);
     for_blocks(table.rows, forest.n_trees, block_rows(table), threads,
                [&](std::span<const std::uint32_t> rows, int thread, Interrupt& interrupt) {
                    double* sum = out + rows[0] * width;
                    const std::size_t n = rows.size() * width;
                    std::fill_n(sum, n, 0.0);
                    LeafPredictions predictions(forest);
-                   BlockLeaves leaves(forest, table, rows);
+                   BlockLeaves leaves(forest, table, codes.get(), rows);
                    for (std::size_t t = 0; t < forest.n_trees; ++t) {
                        if (interrupt.stopped(thread)) return;
                        const std::vector<std::int32_t>& leaf = leaves.in_tree(t, smoothing[t] == 0);
@@ -217,12 +245,13 @@ void predict_vectors(const ForestView& forest, const ForestRows& table, const Le
                      double* out, int threads) {
     const std::size_t width = vectors.width;
     const auto trees = double(forest.n_trees);
+    const auto codes = codes_for(forest, table);
     for_blocks(table.rows, forest.n_trees, block_rows(table), threads,
                [&](std::span<const std::uint32_t> rows, int thread, Interrupt& interrupt) {
                    double* sum = out + rows[0] * width;
                    const std::size_t n = rows.size() * width;
                    std::fill_n(sum, n, 0.0);
-                   BlockLeaves leaves(forest, table, rows);
+                   BlockLeaves leaves(forest, table, codes.get(), rows);
                    for (std::size_t t = 0; t < forest.n_trees; ++t) {
                        if (interrupt.stopped(thread)) return;
                        const std::vector<std::int32_t>& leaf = leaves.in_tree(t, false);
