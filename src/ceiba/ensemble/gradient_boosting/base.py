@@ -89,7 +89,7 @@ class BaseGradientBoosting(BoostingParameters, ExplainedTreesMixin, Estimator):
     boosted_trees_: BoostedTrees = fitted()
     init_: Any = fitted()
     losses_: dict[str, Array] = fitted()
-    # Texts of the parameters that a warm start must not change; model files of old lack them.
+    # Texts of the parameters that a warm start must not change; older model files lack them.
     _state_names: ClassVar[tuple[str, ...]] = ("_start_texts",)
 
     @reports_progress
