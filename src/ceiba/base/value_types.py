@@ -16,6 +16,7 @@ import sys
 import types
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
+from inspect import isfunction, signature
 from math import inf
 from reprlib import Repr
 from typing import Annotated, Any, Literal, NamedTuple, Union, get_args, get_origin
@@ -115,6 +116,8 @@ class TypeOption:
         """Return the option in the form for error messages, such as ``an int >= 1``."""
         if self.kind == "choice":
             return join_words([repr(choice) for choice in self.choices])
+        if self.kind == "object" and getattr(self.cls, "_is_protocol", False):
+            return f"an object with {' and '.join(_methods(self.cls))}"
         if self.kind == "object":
             return f"a {self.cls.__name__} instance"
         words = _KINDS[self.cls].in_messages
@@ -125,6 +128,15 @@ class TypeOption:
         if self.kind == "choice":
             return "{" + ", ".join(repr(choice) for choice in self.choices) + "}"
         return self.cls.__name__ if self.kind == "object" else _KINDS[self.cls].in_docs
+
+
+def _methods(protocol: type) -> list[str]:
+    """Return the methods of a protocol with their arguments: ``gradient(y, raw)``."""
+    return [
+        f"{name}({', '.join(list(signature(method).parameters)[1:])})"
+        for name, method in vars(protocol).items()
+        if isfunction(method) and not name.startswith("_")
+    ]
 
 
 def describe(options: Iterable[TypeOption]) -> str:

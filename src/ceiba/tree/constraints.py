@@ -164,12 +164,19 @@ def _interaction_error(value: Any) -> ParameterError:
 
 
 def _as_list(value: Any) -> list[Any]:
-    if isinstance(value, str | bytes) or np.ndim(value) != 1:
+    if isinstance(value, str | bytes) or not _is_flat(value):
         raise ParameterError(
             "monotonic_cst must be None, an array-like of shape (n_features,) or a mapping of "
             f"column names to signs, got {format_value(value)}."
         )
     return list(value)
+
+
+def _is_flat(value: Any) -> bool:
+    try:
+        return np.ndim(value) == 1
+    except ValueError:  # NumPy's, for lists of different lengths
+        return False
 
 
 def _column_index(key: Any, schema: Schema, parameter: str) -> int:

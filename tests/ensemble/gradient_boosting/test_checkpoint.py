@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import zipfile
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -16,6 +17,9 @@ from ceiba.data.io import files
 from ceiba.ensemble.gradient_boosting.checkpoint import (
     CheckpointError,
     CheckpointWarning,
+    _digest,
+    _encode,
+    _read,
     open_checkpoint,
 )
 from tests.ensemble.gradient_boosting.interrupted_fit import CASES, kill_after_writes, make, rows
@@ -194,13 +198,30 @@ def test_an_init_with_other_predictions_is_refused(tmp_path):
         GradientBoostingRegressor(3, init=init).fit(X, Y, checkpoint=path)
 
 
+@pytest.mark.parametrize("scores", [None, np.zeros((2, 1))])
+def test_damaged_validation_scores_raise(scores, tmp_path):
+    path = tmp_path / "fit.ckpt"
+    data = {"X_val": X, "y_val": Y, "checkpoint": path}
+    GradientBoostingRegressor(2).fit(X, Y, **data)
+    state = replace(_read(path), validation_scores=scores)
+    with open(path, "wb") as file:
+        archive.write(file, _encode(state))
+    with pytest.raises(CheckpointError, match=r"has validation scores of shape .* restore"):
+        GradientBoostingRegressor(3).fit(X, Y, **data)
+
+
+def test_digests_are_of_known_types():
+    with pytest.raises(TypeError, match="a digest is of arrays"):
+        _digest(1.5)
+
+
 @pytest.mark.parametrize("part", ["empty", "half", "flipped", "model", "version", "ceiba"])
 def test_a_damaged_file_raises_and_stays(part, written, tmp_path):
     path = tmp_path / "fit.ckpt"
     content = bytearray(written.read_bytes())
     message = {
         "empty": "it is empty", "half": "truncated or damaged", "flipped": "cannot be continued",
-        "model": "must be a ceiba checkpoint", "version": "of version 1", "ceiba": "of Ceiba",
+        "model": "must be a ceiba checkpoint", "version": "of version 2", "ceiba": "of Ceiba",
     }[part]  # fmt: skip
     if part == "half":
         del content[len(content) // 2 :]
@@ -227,7 +248,7 @@ def replace_header(path, key):
     with zipfile.ZipFile(path) as stored:
         entries = {name: stored.read(name) for name in stored.namelist()}
     record = json.loads(entries["checkpoint.json"])
-    record[key] = 2 if key == "version" else "0.0"
+    record[key] = 3 if key == "version" else "0.0"
     entries["checkpoint.json"] = json.dumps(record).encode()
     with path.open("wb") as file:
         archive.write(file, entries)

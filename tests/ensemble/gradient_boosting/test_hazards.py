@@ -9,6 +9,7 @@ import pytest
 
 from ceiba import GradientBoostingClassifier, GradientBoostingRegressor
 from ceiba._typing import Array
+from ceiba.base import ParameterError
 from tests.ensemble.gradient_boosting.parts import KINDS, bits, raw_scores
 
 RNG = np.random.default_rng(0)
@@ -206,9 +207,25 @@ def test_targets_that_are_not_finite_raise(value: float) -> None:
             GradientBoostingRegressor(2, loss=loss).fit(ROWS, y)
 
 
-def test_empty_samples_raise() -> None:
-    with pytest.raises(ValueError, match="no row was drawn in round 1: increase subsample"):
-        GradientBoostingRegressor(2, subsample=1e-9).fit(ROWS, SIGNAL)
+def test_every_round_has_a_row() -> None:
+    with pytest.warns(UserWarning, match="single leaf"):
+        model = GradientBoostingRegressor(2, subsample=1e-9).fit(ROWS, SIGNAL)
+    assert model.boosted_trees_.node_rows.tolist() == [1.0, 1.0]
+
+
+def test_early_stopping_does_not_depend_on_the_unit_of_y() -> None:
+    rounds = []
+    for unit in (1.0, 2.0**-20):
+        model = GradientBoostingRegressor(40, early_stopping=True, tol=1e-4).fit(
+            ROWS, SIGNAL * unit
+        )
+        rounds.append(model.n_estimators_)
+    assert rounds[0] == rounds[1] > 5
+
+
+def test_ragged_monotonic_constraints_raise() -> None:
+    with pytest.raises(ParameterError, match=r"monotonic_cst must be None, an array-like of shape"):
+        GradientBoostingRegressor(2, monotonic_cst=[[1], [0, 1]]).fit(ROWS, SIGNAL)
 
 
 def test_an_error_leaves_the_model_as_it_was() -> None:

@@ -120,8 +120,18 @@ def test_one_tree_for_all_classes() -> None:
     ]
     assert bits(models[0]) != bits(models[1])
     leaf = models[1].apply(X)
-    np.testing.assert_array_equal(leaf[:, 0::3], leaf[:, 1::3])
-    np.testing.assert_array_equal(leaf[:, 0::3], leaf[:, 2::3])
+    np.testing.assert_array_equal(leaf[..., 0], leaf[..., 1])
+    np.testing.assert_array_equal(leaf[..., 0], leaf[..., 2])
+
+
+def test_a_trace_counts_one_tree_for_all_classes_once() -> None:
+    model = GradientBoostingClassifier(2, multi_strategy="multi_output_tree", trace=True)
+    model.fit(X, CLASSES)
+    for frame in model.trace_:
+        trees, first = model.boosted_trees_, 3 * frame["round"]
+        nodes = slice(*trees.tree_offsets[first : first + 2])
+        assert frame["n_leaves"] == model.tree(frame["round"]).n_leaves
+        assert frame["gain"] == trees.node_gains[nodes].sum()
 
 
 @pytest.mark.parametrize("change", SAME, ids=str)

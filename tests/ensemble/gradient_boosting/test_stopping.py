@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from sklearn.dummy import DummyRegressor
 
 from ceiba import GradientBoostingClassifier, GradientBoostingRegressor
 from tests.ensemble.gradient_boosting.parts import (
@@ -64,6 +65,7 @@ def test_early_stopping_of_all_losses_ends(loss: str) -> None:
 def test_a_decrease_must_exceed_tol() -> None:
     data = {"X_val": NEW_X, "y_val": NEW_NUMBERS}
     rounds = []
+    first_loss = np.mean((NEW_NUMBERS - NUMBERS.mean()) ** 2) / 2
     for tol in (0.0, 0.05, 1e6):
         model = GradientBoostingRegressor(60, early_stopping=True, tol=tol, n_iter_no_change=3)
         model.fit(X, NUMBERS, **data)
@@ -71,7 +73,7 @@ def test_a_decrease_must_exceed_tol() -> None:
         losses = model.losses_["validation"]
         best, best_loss, since = 0, np.inf, 0
         for number, loss in enumerate(losses, 1):
-            if loss < best_loss - tol:
+            if loss < best_loss - tol * first_loss:
                 best, best_loss, since = number, loss, 0
             else:
                 since += 1
@@ -185,9 +187,7 @@ def test_a_warm_start_with_an_init_predictor_and_validation_rows() -> None:
     model.set_params(n_estimators=9).fit(rows, NUMBERS, **data)
     assert bits(model) == bits(whole)
     assert model.init_ is init
-    np.testing.assert_allclose(
-        model.losses_["validation"], whole.losses_["validation"][-5:], rtol=1e-12
-    )
+    np.testing.assert_allclose(model.losses_["validation"], whole.losses_["validation"], rtol=1e-12)
 
 
 def test_a_warm_start_may_lack_a_class() -> None:
@@ -198,6 +198,31 @@ def test_a_warm_start_may_lack_a_class() -> None:
     assert model.predict_proba(X).shape[1] == 3
     with pytest.raises(ValueError, match="y must have the classes of the first fit"):
         model.set_params(n_estimators=6).fit(X, CLASSES + 1)
+
+
+def test_losses_of_a_warm_start_have_an_entry_for_each_round() -> None:
+    model = GradientBoostingRegressor(3, warm_start=True, trace=True).fit(X, NUMBERS)
+    model.set_params(n_estimators=5, trace=False).fit(X, NUMBERS, X_val=NEW_X, y_val=NEW_NUMBERS)
+    known = {name: (~np.isnan(losses)).tolist() for name, losses in model.losses_.items()}
+    assert known == {"training": [True] * 3 + [False] * 2, "validation": [False] * 3 + [True] * 2}
+
+
+@pytest.mark.parametrize(
+    ("kind", "before", "after"),
+    [
+        (GradientBoostingRegressor, {}, {"loss": "poisson"}),
+        (GradientBoostingRegressor, {"init": "zero"}, {"init": None}),
+        (GradientBoostingRegressor, {}, {"init": DummyRegressor()}),
+        (GradientBoostingRegressor, {"init": DummyRegressor()}, {"init": "zero"}),
+        (GradientBoostingClassifier, {}, {"init": "zero"}),
+    ],
+)
+def test_a_warm_start_keeps_loss_and_init(kind: Any, before: Any, after: Any) -> None:
+    model = kind(2, warm_start=True, **before).fit(X, np.abs(target_of(kind)))
+    expected, name = bits(model), next(iter(after))
+    with pytest.raises(ValueError, match=f"warm_start=True requires the {name} of the fit before"):
+        model.set_params(n_estimators=4, **after).fit(X, np.abs(target_of(kind)))
+    assert bits(model) == expected
 
 
 def test_warm_starts_without_new_rounds() -> None:
@@ -218,6 +243,16 @@ def test_without_warm_start_a_fit_begins_anew() -> None:
 
 
 # DART
+
+
+def test_validation_losses_of_dropout_are_those_of_the_model() -> None:
+    """A round rescales earlier trees: the model of fewer rounds is another fit."""
+    data = {"X_val": NEW_X, "y_val": NEW_NUMBERS}
+    losses = GradientBoostingRegressor(8, dropout=0.5).fit(X, NUMBERS, **data).losses_["validation"]
+    for number in (4, 8):
+        model = GradientBoostingRegressor(number, dropout=0.5).fit(X, NUMBERS)
+        expected = np.mean((model.predict(NEW_X) - NEW_NUMBERS) ** 2) / 2
+        assert losses[number - 1] == pytest.approx(expected, rel=1e-12)
 
 
 def test_dropout_keeps_the_sum_of_scores() -> None:

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.exceptions import NotFittedError
+from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from ceiba import GradientBoostingClassifier, GradientBoostingRegressor
@@ -227,14 +228,16 @@ def test_probabilities_sum_to_one() -> None:
 def test_trees_and_leaves() -> None:
     model = GradientBoostingClassifier(3).fit(X, CLASSES)
     leaf = model.apply(X)
-    assert leaf.shape == (len(X), 9)
+    assert leaf.shape == (len(X), 3, 3)
+    assert GradientBoostingClassifier(2).fit(X, CLASSES > 0).apply(X).shape == (len(X), 2, 1)
+    assert GradientBoostingRegressor(2).fit(X, NUMBERS).apply(X).shape == (len(X), 2)
     assert leaf.dtype == np.int32
     for number in range(3):
         for k in range(3):
             tree = model.tree(number, k)
-            own = leaf[:, 3 * number + k]
-            assert tree.is_leaf[own].all()
-            rows = np.bincount(own, minlength=len(tree.is_leaf))
+            tree_leaf = leaf[:, number, k]
+            assert tree.is_leaf[tree_leaf].all()
+            rows = np.bincount(tree_leaf, minlength=len(tree.is_leaf))
             first, end = model.boosted_trees_.tree_offsets[3 * number + k :][:2]
             node_rows = model.boosted_trees_.node_rows[first:end]
             np.testing.assert_array_equal(rows[tree.is_leaf], node_rows[tree.is_leaf])
@@ -242,6 +245,60 @@ def test_trees_and_leaves() -> None:
     for wrong in ((3, 0), (-1, 0), (0, 3)):
         with pytest.raises(ValueError, match="number must be in"):
             model.tree(*wrong)
+
+
+def test_trees_of_an_unfitted_model_raise() -> None:
+    for method in ("tree", "split_arithmetic"):
+        with pytest.raises(NotFittedError):
+            getattr(GradientBoostingRegressor(), method)(0)
+
+
+class WithoutLoss:
+    """A loss without values, which counts the rounds."""
+
+    n_rounds = 0
+
+    def gradient(self, y: Any, raw: Any) -> Any:
+        self.n_rounds += 1
+        return raw - y
+
+    def hessian(self, y: Any, raw: Any) -> Any:
+        return np.ones_like(y)
+
+
+@pytest.mark.parametrize("name", ["early_stopping", "X_val", "trace", "verbose"])
+def test_a_loss_without_values_raises_before_the_first_round(name: str) -> None:
+    loss = WithoutLoss()
+    data = {"X_val": X, "y_val": NUMBERS} if name == "X_val" else {}
+    options = {} if data else {name: True}
+    with pytest.raises(ValueError, match=rf"{name} require.* method loss\(y, raw\)"):
+        GradientBoostingRegressor(2, loss=loss, **options).fit(X, NUMBERS, **data)
+    assert loss.n_rounds == 0
+
+
+def test_a_wrong_loss_object_raises() -> None:
+    message = r"an object with gradient\(y, raw\) and hessian\(y, raw\)"
+    with pytest.raises(ValueError, match=message):
+        GradientBoostingRegressor(2, loss=object()).fit(X, NUMBERS)
+
+
+class Recorder(Ridge):
+    """An init predictor that keeps what it was fitted to."""
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+        self.seen_ = X, y, sample_weight
+        return super().fit(X, y, sample_weight)
+
+
+def test_init_is_fitted_to_the_training_rows() -> None:
+    rows, weight = X[["b", "c", "d"]], np.arange(len(X)) % 3
+    model = GradientBoostingRegressor(2, init=Recorder(), early_stopping=True)
+    model.fit(rows, NUMBERS, sample_weight=weight)
+    seen, y, seen_weight = model.init_.seen_
+    assert len(seen) == model.boosted_trees_.node_rows[0] < (weight > 0).sum()
+    kept = seen.index
+    np.testing.assert_array_equal(y, NUMBERS[kept])
+    np.testing.assert_array_equal(seen_weight, weight[kept])
 
 
 def test_importances() -> None:

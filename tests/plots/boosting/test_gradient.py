@@ -47,11 +47,12 @@ def test_loss_curve_marks_the_best_round():
     assert len(lines["validation"].get_ydata()) == best + 3
 
 
-def test_loss_curve_of_a_warm_start_has_the_last_rounds():
+def test_loss_curve_of_a_warm_start_has_all_rounds():
     model = GradientBoostingRegressor(3, warm_start=True, trace=True).fit(CARS, MPG)
     model.set_params(n_estimators=7).fit(CARS, MPG)
     line = lines_of(plots.loss_curve(model).axes[0])["training"]
-    assert line.get_xdata().tolist() == [4, 5, 6, 7]
+    assert line.get_xdata().tolist() == [1, 2, 3, 4, 5, 6, 7]
+    assert np.isfinite(line.get_ydata()).all()
 
 
 def test_split_importance_has_both_importances(validated):

@@ -38,6 +38,7 @@ from ceiba.ensemble.gradient_boosting.checkpoint import (
     FitState,
     data_digests,
     open_checkpoint,
+    parameter_text,
 )
 from ceiba.ensemble.gradient_boosting.losses import Loss
 from ceiba.ensemble.gradient_boosting.model import BoostedTrees
@@ -48,7 +49,7 @@ from ceiba.ensemble.gradient_boosting.rounds import (
     ValidationRows,
     run_rounds,
 )
-from ceiba.ensemble.gradient_boosting.training_rows import ScoredRows, hold_out
+from ceiba.ensemble.gradient_boosting.training_rows import ScoredRows, given_rows, hold_out
 from ceiba.stats import LabeledRows, TargetSummary, ToLabeledRows
 from ceiba.tree.explain.learner import ExplainedTreesMixin
 from ceiba.tree.explain.shap import TreeSum
@@ -65,7 +66,7 @@ _STOPPING_ONLY = ("validation_fraction", "tol")
 
 
 @dataclass(frozen=True)
-class Response:
+class ScoredModel:
     """A model that predicts numbers or classes, as `ceiba.tree.scoring.score` calls it."""
 
     estimator: BaseGradientBoosting
@@ -89,6 +90,8 @@ class BaseGradientBoosting(BoostingParameters, ExplainedTreesMixin, Estimator):
     boosted_trees_: BoostedTrees = fitted()
     init_: Any = fitted()
     losses_: dict[str, Array] = fitted()
+    # Texts of the parameters that a warm start must not change; older model files lack them.
+    _state_names: ClassVar[tuple[str, ...]] = ("_start_texts",)
 
     @reports_progress
     def fit(
@@ -115,11 +118,13 @@ class BaseGradientBoosting(BoostingParameters, ExplainedTreesMixin, Estimator):
             Weight of each row; rows of weight zero count as absent.
         X_val, y_val, sample_weight_val : optional
             Validation rows, as X, y and sample_weight: the loss on them is recorded in
-            ``losses_``, and ``early_stopping`` uses them in place of a part of X.
+            ``losses_``, and ``early_stopping`` uses them in place of a part of X. Factors of
+            ``class_weight`` do not apply to them: pass them in sample_weight_val.
         checkpoint : str or path-like, optional
             File for the state of the fit. If it exists, the fit continues from it, and ends with
             the same bits as one that was not interrupted. Data, parameters (except
-            ``n_estimators`` and ``n_jobs``) and the version of Ceiba must be the same; a custom
+            ``n_estimators``, ``n_jobs``, ``warm_start`` and the frequency of ``verbose``) and the
+            version of Ceiba must be the same; a custom
             loss must not keep a state of its own. The file is replaced atomically, also at the end
             of the fit, and kept: remove it once the model is saved. One fit at a time may use it.
         checkpoint_seconds : float, optional
@@ -146,17 +151,21 @@ class BaseGradientBoosting(BoostingParameters, ExplainedTreesMixin, Estimator):
             schema=None if previous is None else previous.schema, keep_sparse=True,
         )  # fmt: skip
         labeled, attributes = self._training_rows(engine, source, previous)
-        init = self._fit_init(X, y, sample_weight)
-        training = self._with_init_scores(labeled, init, X, attributes)
-        held_out = None
+        held_out_rows = None
         if X_val is not None:
-            labeled = self._validation_rows(
+            held_out_rows = self._validation_rows(
                 X_val, y_val, sample_weight_val, engine, source, attributes
             )
-            held_out = self._with_init_scores(labeled, init, X_val, attributes)
         elif self.early_stopping:
-            training, held_out = hold_out(training, self.validation_fraction, seed)
+            labeled, held_out_rows = hold_out(labeled, self.validation_fraction, seed)
+        init = self._fit_init(X, labeled)
+        training = self._with_init_scores(labeled, init, X, attributes)
+        held_out = None
+        if held_out_rows is not None:
+            data = X if X_val is None else X_val
+            held_out = self._with_init_scores(held_out_rows, init, data, attributes)
         loss = self._loss(training.labeled, attributes, engine.threads)
+        self._check_loss_values(loss, X_val)
         loss.check_target(training.labeled.row_number)
         rounds = self._rounds(engine, training, loss, seed, previous)
         validation = None
@@ -185,10 +194,13 @@ class BaseGradientBoosting(BoostingParameters, ExplainedTreesMixin, Estimator):
         run_rounds(rounds, iterations, validation, history, after_round)
         if file is not None:
             file.write()
+        earlier = {} if previous is None else self.losses_
+        n_earlier = 0 if previous is None else previous.n_rounds
         attributes |= {
             "boosted_trees_": _best_trees(rounds, history),
             "init_": init,
-            "losses_": {name: np.array(values) for name, values in history.losses.items()},
+            "losses_": history.all_losses(earlier, n_earlier, rounds.n_rounds - n_earlier),
+            "_start_texts": self._parameters_of_start(),
         }
         if iterations.trace is not None:
             attributes["trace_"] = iterations.trace
@@ -242,20 +254,23 @@ class BaseGradientBoosting(BoostingParameters, ExplainedTreesMixin, Estimator):
 
     # The init predictor ---------------------------------------------------------------------------
 
-    def _fit_init(self, X: Any, y: Any, sample_weight: Any) -> Any:
+    def _fit_init(self, X: Any, labeled: LabeledRows) -> Any:
+        """Return the init predictor fitted to the training rows, None without one."""
         if self.init is None or self.init == "zero":
             return None
         if self.warm_start and getattr(self, "init_", None) is not None:
             return self.init_
-        init = clone(self.init)
-        if sample_weight is None:
-            return init.fit(X, y)
+        init, target = clone(self.init), labeled.target
+        rows = given_rows(X, labeled.kept)
+        y = target.values if target.classes is None else target.classes[target.values]
+        if labeled.weight is None:
+            return init.fit(rows, y)
         if not has_fit_parameter(init, "sample_weight"):
             raise ValueError(
                 f"init must accept sample_weight, got {type(init).__name__}: leave out "
-                "sample_weight, or use another estimator."
+                "sample_weight and class_weight, or use another estimator."
             )
-        return init.fit(X, y, sample_weight=sample_weight)
+        return init.fit(rows, y, sample_weight=labeled.weight)
 
     def _raw_of_init(self, init: Any, X: Any, classes: Array | None) -> Array:
         """Return the raw scores (n_rows, n_outputs) of the init predictor."""
@@ -264,11 +279,11 @@ class BaseGradientBoosting(BoostingParameters, ExplainedTreesMixin, Estimator):
     def _with_init_scores(
         self, labeled: LabeledRows, init: Any, X: Any, attributes: dict[str, Any]
     ) -> ScoredRows:
-        """Return the rows of X that have positive weight with their scores by the predictor."""
+        """Return labeled rows of X with their scores by the predictor."""
         if init is None:
             return ScoredRows(labeled, None)
-        raw = self._raw_of_init(init, X, attributes.get("classes_"))
-        return ScoredRows(labeled, raw if labeled.kept is None else raw[labeled.kept])
+        rows = given_rows(X, labeled.kept)
+        return ScoredRows(labeled, self._raw_of_init(init, rows, attributes.get("classes_")))
 
     # Rows -----------------------------------------------------------------------------------------
 
@@ -277,8 +292,38 @@ class BaseGradientBoosting(BoostingParameters, ExplainedTreesMixin, Estimator):
         trees = getattr(self, "boosted_trees_", None) if self.warm_start else None
         if trees is not None:
             self._check_columns(X)
+            self._check_start()
             check_warm_start(self.n_estimators, trees.n_rounds, "rounds", "")
         return trees
+
+    def _parameters_of_start(self) -> dict[str, str]:
+        """Return texts of the parameters that determine what the sum of the trees means."""
+        return {name: parameter_text(getattr(self, name)) for name in ("loss", "init")}
+
+    def _check_start(self) -> None:
+        """Raise if a warm start changes a parameter of the raw scores before the first round."""
+        before = getattr(self, "_start_texts", {})
+        for name, text in self._parameters_of_start().items():
+            if before.get(name, text) != text:
+                raise ParameterError(
+                    f"warm_start=True requires the {name} of the fit before, {before[name]}, got "
+                    f"{text}: its trees continue other raw scores; set warm_start=False to start "
+                    "anew."
+                )
+
+    def _check_loss_values(self, loss: Loss, X_val: Any) -> None:
+        """Raise if losses are to be recorded, but the user's loss has no values."""
+        recorded = {
+            "early_stopping": self.early_stopping, "X_val": X_val is not None,
+            "trace": self.trace, "verbose": self.verbose,
+        }  # fmt: skip
+        names = [name for name, is_set in recorded.items() if is_set]
+        if names and not loss.has_values:
+            raise ParameterError(
+                f"{' and '.join(names)} require a loss with a method loss(y, raw), got "
+                f"{type(self.loss).__name__} without it: add the method, or leave out "
+                f"{' and '.join(names)}. early_stopping, X_val, trace and verbose record losses."
+            )
 
     def _training_rows(
         self, engine: Engine, source: Source, previous: BoostedTrees | None
@@ -317,11 +362,11 @@ class BaseGradientBoosting(BoostingParameters, ExplainedTreesMixin, Estimator):
         """Return given validation rows under the schema and the classes of the training rows."""
         if y_val is None:
             raise ValueError("X_val requires y_val, got None.")
-        _, own = choose_engine(
+        _, given = choose_engine(
             X_val, sample_weight_val, y=y_val, supervised=True, n_jobs=self.n_jobs,
             schema=source.schema, keep_sparse=True,
         )  # fmt: skip
-        labeled: LabeledRows = engine.rows(own.partitions, ToLabeledRows(self._task)).table()
+        labeled: LabeledRows = engine.rows(given.partitions, ToLabeledRows(self._task)).table()
         if not len(labeled):
             raise ValueError("sample_weight_val must have a positive entry, got only zeros.")
         classes = attributes.get("classes_")
@@ -378,8 +423,7 @@ class BaseGradientBoosting(BoostingParameters, ExplainedTreesMixin, Estimator):
 
         Returns
         -------
-        ndarray of shape (n_rows, n_trees) and dtype int32
-            The trees of a round, one per raw score, are neighbors.
+        ndarray of int32 of shape (n_rows, n_rounds)
         """
         engine, source = self._open_source(X, reset=False)
         rows = engine.rows(source.partitions, to_table)
@@ -388,7 +432,7 @@ class BaseGradientBoosting(BoostingParameters, ExplainedTreesMixin, Estimator):
         )
 
     def _score_on(self, engine: Engine, source: Source) -> float:
-        return score(self, Response(self), engine, source)
+        return score(self, ScoredModel(self), engine, source)
 
     @property
     def n_estimators_(self) -> int:
@@ -398,7 +442,11 @@ class BaseGradientBoosting(BoostingParameters, ExplainedTreesMixin, Estimator):
 
     @property
     def n_trees_per_round_(self) -> int:
-        """Number of trees of each round: one per raw score."""
+        """Number of trees of each round: one per raw score.
+
+        With ``multi_strategy="multi_output_tree"`` they have the same splits, and the values of one
+        class each.
+        """
         check_is_fitted(self)
         return self.boosted_trees_.n_outputs
 
@@ -416,6 +464,7 @@ class BaseGradientBoosting(BoostingParameters, ExplainedTreesMixin, Estimator):
         -------
         Tree
         """
+        check_is_fitted(self)
         trees = self.boosted_trees_
         if not 0 <= number < trees.n_rounds or not 0 <= output < trees.n_outputs:
             raise ValueError(
@@ -502,20 +551,24 @@ class BaseGradientBoosting(BoostingParameters, ExplainedTreesMixin, Estimator):
         return totals / totals.sum() if totals.any() else totals
 
     def _trace_values(self, rounds: Rounds) -> dict[str, Any]:
-        """Return functions that compute what a frame of the trace holds beside the losses."""
+        """Return what a frame of the trace holds beside the losses; arrays may be functions."""
         if not self.trace:
             return {}
         part = rounds.parts[-1]
-        view = NodeView(part["nodes"])
+        # One tree for all outputs is stored once per output, with the same splits.
+        end = part["tree_offsets"][1 if rounds.multi_output else -1]
         return {
             "gradient": rounds.gradient.copy,
-            "n_leaves": int((view.kind == NodeTest.LEAF).sum()),
-            "gain": float(part["node_gains"].sum()),
+            "n_leaves": int((NodeView(part["nodes"][:end]).kind == NodeTest.LEAF).sum()),
+            "gain": float(part["node_gains"][:end].sum()),
             **rounds.split_values,
         }
 
     def _check_state(self) -> None:
         super()._check_state()
+        texts = getattr(self, "_start_texts", {})
+        if type(texts) is not dict or not all(type(text) is str for text in texts.values()):
+            raise ValueError("_start_texts must be a dict of str.")
         if self.boosted_trees_.schema != self.schema_:
             raise ValueError("boosted_trees_ must have the columns of schema_.")
 

@@ -26,6 +26,7 @@ from ceiba.base.archive import MAX_TEXT_BYTES, Archive, DefectError, write
 from ceiba.base.value_types import format_value
 from ceiba.base.values import Decoder, Encoder
 from ceiba.data.io.files import check_file_path, open_replacement, remove_unfinished
+from ceiba.data.schema import Schema
 from ceiba.data.warn import warn_user
 from ceiba.ensemble.gradient_boosting.model import BoostedTrees
 from ceiba.ensemble.gradient_boosting.rounds import LossHistory, Rounds, ValidationRows
@@ -67,7 +68,7 @@ class CheckpointState(Record):
     validation_scores : ndarray of shape (n_validation_rows, n_outputs) or None
     losses : dict
         Losses after each round, by name.
-    best, best_loss, since : int, float, int
+    best, best_loss, n_since_best, first_loss : int, float, int, float or None
         As in `LossHistory`.
     count : int
         Number of rounds of this fit.
@@ -86,7 +87,8 @@ class CheckpointState(Record):
     losses: Any
     best: Annotated[int, AtLeast(0)]
     best_loss: float
-    since: Annotated[int, AtLeast(0)]
+    n_since_best: Annotated[int, AtLeast(0)]
+    first_loss: float | None
     count: Annotated[int, AtLeast(1)]
     first_delta: float | None
     trace: Any
@@ -119,13 +121,13 @@ class FitState:
         """Continue after the rounds of a checkpoint."""
         self.rounds.resume(stored.trees, stored.scores)
         self.rounds.loss.first_delta = stored.first_delta
-        if self.validation is not None and stored.validation_scores is not None:
+        if self.validation is not None:
+            assert stored.validation_scores is not None
             self.validation.scores[:] = stored.validation_scores
         history = self.history
         history.losses = {name: values.tolist() for name, values in stored.losses.items()}
-        history.best, history.best_loss, history.since = (
-            stored.best, stored.best_loss, stored.since
-        )  # fmt: skip
+        history.best, history.best_loss = stored.best, stored.best_loss
+        history.n_since_best, history.first_loss = stored.n_since_best, stored.first_loss
         self.iterations.resume(stored.count, stored.trace)
 
 
@@ -194,7 +196,8 @@ class CheckpointFile:
             losses={name: np.array(values) for name, values in state.history.losses.items()},
             best=state.history.best,
             best_loss=state.history.best_loss,
-            since=state.history.since,
+            n_since_best=state.history.n_since_best,
+            first_loss=state.history.first_loss,
             count=state.iterations.count,
             first_delta=state.rounds.loss.first_delta,
             trace=state.iterations.trace,
@@ -214,13 +217,24 @@ class CheckpointFile:
         for data, text in _DATA_NAMES.items():
             if stored.digests.get(data) != self._digests.get(data):
                 raise self._error(f"was written with {text}: use the same data")
-        shapes = stored.scores.shape, self._state.rounds.scores.shape
-        if shapes[0] != shapes[1]:
-            raise self._error(f"has raw scores of shape {shapes[0]}, expected {shapes[1]}: copy it")
+        validation = self._state.validation
+        self._check_shape("raw scores", stored.scores, self._state.rounds.scores)
+        self._check_shape(
+            "validation scores", stored.validation_scores,
+            None if validation is None else validation.scores,
+        )  # fmt: skip
         n_rounds, n_estimators = stored.trees.n_rounds, int(self._learner.n_estimators)
         if n_rounds > n_estimators:
             raise self._error(
                 f"has {n_rounds} rounds, got n_estimators={n_estimators}: increase n_estimators"
+            )
+
+    def _check_shape(self, name: str, stored: Array | None, expected: Array | None) -> None:
+        """Raise CheckpointError for scores of another shape; None is that of none."""
+        shapes = [None if scores is None else scores.shape for scores in (stored, expected)]
+        if shapes[0] != shapes[1]:
+            raise self._error(
+                f"has {name} of shape {shapes[0]}, expected {shapes[1]}: restore the file"
             )
 
     def _error(self, reason: str) -> CheckpointError:
@@ -264,7 +278,7 @@ def data_digests(
     encoding, loss = rounds.encoding, rounds.loss
     edges = encoding.edges
     assert edges is not None
-    schema = json.dumps(rounds.table.schema.to_json(), default=str)
+    schema = _schema_text(rounds.table.schema)
     labels = None if classes is None else repr(classes.tolist())
     digests = {
         "X": _digest(
@@ -276,11 +290,16 @@ def data_digests(
     if has_init:
         digests["init"] = _digest(rounds.scores)
     if rounds.previous is not None:
-        digests["earlier"] = _digest(*rounds.previous.to_json().values())
+        values = rounds.previous.to_json() | {"schema": _schema_text(rounds.previous.schema)}
+        digests["earlier"] = _digest(*values.values())
     if validation is not None:
         codes = encoding.encode(validation.table, rounds.threads)
         digests["validation"] = _digest(codes, validation.y, validation.weight, validation.scores)
     return digests
+
+
+def _schema_text(schema: Schema) -> str:
+    return json.dumps(schema.to_json(), default=str)
 
 
 def _digest(*values: Any) -> str:
@@ -291,34 +310,38 @@ def _digest(*values: Any) -> str:
             digest.update(np.ascontiguousarray(value).data)
         elif value is None or isinstance(value, str | int):
             digest.update(repr(value).encode())
+        else:
+            raise TypeError(f"a digest is of arrays, str, int and None, got {format_value(value)}.")
     return digest.hexdigest()
 
 
 def _parameter_texts(learner: Any) -> dict[str, str]:
     """Return a text of each parameter that the rounds depend on."""
     values = learner.get_params(deep=False)
-    texts = {name: _text(v) for name, v in values.items() if name not in _FREE_PARAMETERS}
+    texts = {name: parameter_text(v) for name, v in values.items() if name not in _FREE_PARAMETERS}
     if not isinstance(values["random_state"], Integral):  # the seed is stored
         texts["random_state"] = type(values["random_state"]).__name__
     texts["verbose"] = str(bool(values["verbose"]))  # determines whether there are training losses
     return texts
 
 
-def _text(value: Any) -> str:
+def parameter_text(value: Any) -> str:
     """Return a text that is the same in another process, without addresses of objects."""
     if isinstance(value, np.generic | np.ndarray):
         value = value.tolist()
     if value is None or isinstance(value, bool | int | float | str):
         return repr(value)
     if isinstance(value, Mapping):
-        return f"{{{', '.join(f'{_text(k)}: {_text(v)}' for k, v in value.items())}}}"
+        items = (f"{parameter_text(k)}: {parameter_text(v)}" for k, v in value.items())
+        return f"{{{', '.join(items)}}}"
     if isinstance(value, list | tuple):
-        return f"[{', '.join(map(_text, value))}]"
+        return f"[{', '.join(map(parameter_text, value))}]"
     if isinstance(value, set | frozenset):
-        return f"{{{', '.join(sorted(map(_text, value)))}}}"
+        return f"{{{', '.join(sorted(map(parameter_text, value)))}}}"
     name = getattr(value, "__qualname__", type(value).__qualname__)
     attributes = value.get_params(deep=False) if hasattr(value, "get_params") else _plain(value)
-    return f"{name}({', '.join(f'{key}={_text(item)}' for key, item in attributes.items())})"
+    arguments = (f"{key}={parameter_text(item)}" for key, item in attributes.items())
+    return f"{name}({', '.join(arguments)})"
 
 
 def _plain(value: Any) -> dict[str, Any]:

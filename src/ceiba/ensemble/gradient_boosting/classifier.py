@@ -48,12 +48,14 @@ class GradientBoostingClassifier(ScanScoreMixin, ClassifierMixin, BaseGradientBo
     n_estimators_ : int
         Number of rounds, at most ``n_estimators``.
     n_trees_per_round_ : int
-        1 for two classes, else the number of classes.
+        1 for two classes, else the number of classes; one tree for all classes is stored as one
+        per class with the same splits.
     init_ : estimator or None
         The fitted ``init`` predictor.
     losses_ : dict
         Mean loss after each round: ``"training"`` with ``trace`` or ``verbose``, ``"validation"``
-        with validation rows.
+        with validation rows. After a warm start those of the earlier rounds come first, NaN where
+        they were not recorded; rounds that early stopping dropped are the last ones.
     trace_ : Trace
         With ``trace=True``.
     classes_ : ndarray of shape (n_classes,)
@@ -98,6 +100,17 @@ class GradientBoostingClassifier(ScanScoreMixin, ClassifierMixin, BaseGradientBo
         "Factors of the weights of each class: a mapping (1 for classes it lacks), or 'balanced' "
         "for equal total weight of all classes.",
     ] = None
+
+    def apply(self, X: Any) -> Array:
+        """Return the leaf of each row in each tree, in the shape of scikit-learn.
+
+        Returns
+        -------
+        ndarray of int32 of shape (n_rows, n_rounds, n_trees_per_round)
+            1 tree per round for two classes, else one per class.
+        """
+        leaves = super().apply(X)
+        return leaves.reshape(len(leaves), -1, self.n_trees_per_round_)
 
     def decision_function(self, X: Any) -> Array:
         """Return raw scores: log-odds of the second class, or one score per class.

@@ -10,7 +10,7 @@ with respect to F, multiplied by the weights.
     exponential      exp(-s F), s = 2 y - 1             -s exp(-s F)     exp(-s F)
     squared_error    (y - F)^2 / 2                      F - y            1
     absolute_error   |y - F|                            sign(F - y)      1
-    quantile         alpha (y - F) or (alpha-1) (y - F)  -alpha or 1 - alpha  1
+    quantile         (alpha - [y < F]) (y - F)          -alpha, 1-alpha  1
     huber            squared up to delta, then linear   clip(F - y)      1
     poisson          exp(F) - y F                       exp(F) - y       exp(F)
     gamma            F + y exp(-F)                      1 - y exp(-F)    y exp(-F)
@@ -30,12 +30,11 @@ from scipy.special import expit, logsumexp, softmax, xlogy
 
 from ceiba import _native
 from ceiba._typing import Array
-from ceiba.base import ParameterError
 from ceiba.base.value_types import format_value
 
 # exp(F) of a larger score would overflow when it is squared.
-_MAX_LOG = 350.0
-# Means of log-link losses beyond this, or below its inverse, are too close to exp(_MAX_LOG).
+_MAX_EXPONENT = 350.0
+# Means of log-link losses beyond this, or below its inverse, are too close to exp(_MAX_EXPONENT).
 _MAX_MEAN = 1e140
 # Gains are squares of gradients: those of targets up to this do not overflow.
 _MAX_TARGET = 1e100
@@ -82,6 +81,8 @@ class Loss:
     searches_lines: ClassVar[bool] = False
     # Threshold of the first round by which later losses are computed (Huber), else None.
     first_delta: float | None = None
+    # Whether `values` can be computed; a loss of the user may lack them.
+    has_values: bool = True
     # Gradients are divided by this power of two, and Newton steps multiplied by it.
     unit: float = 1.0
 
@@ -118,6 +119,12 @@ class Loss:
 
     def _derivatives(self, raw: Array, gradient: Array, hessian: Array | None) -> None:
         raise NotImplementedError
+
+    def prepare_values(self, raw: Array) -> None:
+        """Set what `values` needs, from the raw scores before the first round; by default nothing.
+
+        Without it Huber's threshold is set by the gradients of the first round.
+        """
 
     def values(self, y: Array, raw: Array) -> Array:
         """Return the loss of each row, of shape (n_rows,)."""
@@ -186,7 +193,7 @@ class MultinomialLogLoss(Loss):
     def first_scores(self) -> Array:
         """Return the centered logarithms of the class frequencies."""
         totals = np.bincount(self._labels, self.weight, minlength=self.n_outputs)
-        # A class without rows has the score of a fraction of one row.
+        # A class without rows has the score of a thousandth of the smallest class.
         logs = np.log(np.maximum(totals, 1e-3 * totals[totals > 0].min()) / totals.sum())
         return np.asarray(logs - logs.mean())
 
@@ -216,12 +223,12 @@ class Exponential(Loss):
     def _derivatives(self, raw: Array, gradient: Array, hessian: Array | None) -> None:
         assert hessian is not None
         sign = 2 * self.y - 1
-        np.exp(np.minimum(-sign * raw, _MAX_LOG), out=hessian)
+        np.exp(np.minimum(-sign * raw, _MAX_EXPONENT), out=hessian)
         np.multiply(-sign, hessian, out=gradient)
 
     def values(self, y: Array, raw: Array) -> Array:
         """Return the loss of each row."""
-        return np.asarray(np.exp(np.minimum((1 - 2 * y) * raw[0], _MAX_LOG)))
+        return np.asarray(np.exp(np.minimum((1 - 2 * y) * raw[0], _MAX_EXPONENT)))
 
     @staticmethod
     def probabilities(raw: Array) -> Array:
@@ -313,11 +320,18 @@ class Huber(Loss):
         """Return the constant score of smallest loss."""
         return np.array([weighted_quantile(self.y, self.weight, 0.5)])
 
-    def _derivatives(self, raw: Array, gradient: Array, hessian: Array | None) -> None:
-        residual = (raw - self.y) / self.unit
+    def prepare_values(self, raw: Array) -> None:
+        """Set the threshold of the loss's values."""
+        self._set_delta((raw[0] - self.y) / self.unit)
+
+    def _set_delta(self, residual: Array) -> None:
         self.delta = weighted_quantile(np.abs(residual), self.weight, self.alpha)
         if self.first_delta is None:
             self.first_delta = self.delta
+
+    def _derivatives(self, raw: Array, gradient: Array, hessian: Array | None) -> None:
+        residual = (raw - self.y) / self.unit
+        self._set_delta(residual)
         np.clip(residual, -self.delta, self.delta, out=gradient)
 
     def values(self, y: Array, raw: Array) -> Array:
@@ -415,17 +429,17 @@ class Poisson(_LogLink):
     _name = "poisson"
 
     def _derivatives(self, raw: Array, gradient: Array, hessian: Array | None) -> None:
-        mean = np.exp(np.minimum(raw, _MAX_LOG))
+        mean = np.exp(np.minimum(raw, _MAX_EXPONENT))
         np.subtract(mean, self.y, out=gradient)
         if hessian is not None:
             hessian[:] = mean
 
     def _terms(self, raw: Array) -> tuple[Array, Array]:
-        return np.exp(np.minimum(raw, _MAX_LOG)), self.y
+        return np.exp(np.minimum(raw, _MAX_EXPONENT)), self.y
 
     def values(self, y: Array, raw: Array) -> Array:
         """Return the loss of each row."""
-        mean = np.exp(np.minimum(raw[0], _MAX_LOG))
+        mean = np.exp(np.minimum(raw[0], _MAX_EXPONENT))
         return np.asarray(mean - y * raw[0] + xlogy(y, y) - y)
 
 
@@ -436,17 +450,17 @@ class Gamma(_LogLink):
     _allows_zero = False
 
     def _derivatives(self, raw: Array, gradient: Array, hessian: Array | None) -> None:
-        ratio = self.y * np.exp(np.minimum(-raw, _MAX_LOG))
+        ratio = self.y * np.exp(np.minimum(-raw, _MAX_EXPONENT))
         np.subtract(1, ratio, out=gradient)
         if hessian is not None:
             hessian[:] = ratio
 
     def _terms(self, raw: Array) -> tuple[Array, Array]:
-        return np.ones_like(raw), self.y * np.exp(np.minimum(-raw, _MAX_LOG))
+        return np.ones_like(raw), self.y * np.exp(np.minimum(-raw, _MAX_EXPONENT))
 
     def values(self, y: Array, raw: Array) -> Array:
         """Return the loss of each row."""
-        return np.asarray(raw[0] - np.log(y) - 1 + y * np.exp(np.minimum(-raw[0], _MAX_LOG)))
+        return np.asarray(raw[0] - np.log(y) - 1 + y * np.exp(np.minimum(-raw[0], _MAX_EXPONENT)))
 
 
 class Tweedie(_LogLink):
@@ -465,7 +479,7 @@ class Tweedie(_LogLink):
             hessian[:] = (2 - self.power) * decrease + (self.power - 1) * increase
 
     def _terms(self, raw: Array) -> tuple[Array, Array]:
-        limited = np.clip(raw, -_MAX_LOG, _MAX_LOG)
+        limited = np.clip(raw, -_MAX_EXPONENT, _MAX_EXPONENT)
         return (
             np.exp((2 - self.power) * limited),
             self.y * np.exp((1 - self.power) * limited),
@@ -473,7 +487,7 @@ class Tweedie(_LogLink):
 
     def values(self, y: Array, raw: Array) -> Array:
         """Return the loss of each row."""
-        q, score = self.power, np.clip(raw[0], -_MAX_LOG, _MAX_LOG)
+        q, score = self.power, np.clip(raw[0], -_MAX_EXPONENT, _MAX_EXPONENT)
         best = np.power(y, 2 - q) / ((1 - q) * (2 - q))
         return np.asarray(
             best - y * np.exp((1 - q) * score) / (1 - q) + np.exp((2 - q) * score) / (2 - q)
@@ -491,6 +505,7 @@ class CustomLoss(Loss):
     def __init__(self, y: Array, weight: Array | None, threads: int = 1, *, loss: Any) -> None:
         super().__init__(y, weight, threads)
         self.loss = loss
+        self.has_values = hasattr(loss, "loss")
 
     def first_scores(self) -> Array:
         """Return the first score of the user's loss, or 0."""
@@ -511,11 +526,6 @@ class CustomLoss(Loss):
 
     def values(self, y: Array, raw: Array) -> Array:
         """Return the loss of each row."""
-        if not hasattr(self.loss, "loss"):
-            raise ParameterError(
-                f"early_stopping and trace require a loss with a method loss(y, raw), got "
-                f"{type(self.loss).__name__}."
-            )
         return user_values(self.loss, "loss", read_only(y), read_only(raw[0]))
 
 
@@ -540,7 +550,7 @@ def user_values(loss: Any, name: str, *arrays: Array) -> Array:
 
 
 def _unit_of(y: Array) -> float:
-    """Return 1, or for targets whose squares leave the range of floats a power of two."""
+    """Return 1, or for targets beyond 1e100 or below 1e-100 a power of two of their size."""
     largest = float(np.abs(y).max())
     if largest == 0 or 1 / _MAX_TARGET <= largest <= _MAX_TARGET:
         return 1.0

@@ -46,7 +46,8 @@ class BoostingParameters(Parameters):
     min_child_weight: Annotated[
         float,
         NotNegative,
-        "Minimum sum of the Hessians of every branch, with method='newton'.",
+        "Minimum sum of the Hessians of every branch, with method='newton'; of several outputs in "
+        "one tree their mean.",
     ] = 1e-3
     min_split_gain: Annotated[
         float,
@@ -55,10 +56,13 @@ class BoostingParameters(Parameters):
         "G^2 / (H + reg_lambda), twice the decrease of the objective, as in XGBoost and LightGBM.",
     ] = 0.0
     reg_lambda: Annotated[
-        float, NotNegative, "L2 regularization of leaf values, with method='newton'."
+        float,
+        NotNegative,
+        "L2 regularization of leaf values, with method='newton'; with quantiles as leaf values "
+        "(loss='absolute_error' or 'quantile') of the scores of splits only.",
     ] = 1.0
     reg_alpha: Annotated[
-        float, NotNegative, "L1 regularization of leaf values, with method='newton'."
+        float, NotNegative, "L1 regularization, of the same values as reg_lambda."
     ] = 0.0
     max_features: MaxFeatures = None
     tree_features: Annotated[
@@ -91,8 +95,8 @@ class BoostingParameters(Parameters):
     gradient_bits: Annotated[
         Literal["auto"] | Annotated[int, Between(2, 41)],
         "Bits of the gradients in histograms. 'auto' quantizes them to as many as fit into packed "
-        "sums, 12 for 500,000 rows, and to 41 where few rows have nearly all of the gradient. "
-        "Leaf values always have the exact gradients.",
+        "sums, 13 for 500,000 rows (the sign counts), and to 41 where few rows have nearly all of "
+        "the gradient. Leaf values always have the exact gradients.",
     ] = "auto"
     category_smoothing: Annotated[
         float,
@@ -121,7 +125,12 @@ class BoostingParameters(Parameters):
         "Fraction of the rows held out for early stopping, unless fit gets X_val and y_val.",
     ] = 0.1
     n_iter_no_change: Annotated[int, AtLeast(1), "Rounds without a decrease, to stop."] = 10
-    tol: Annotated[float, NotNegative, "A decrease of the loss must be larger."] = 1e-7
+    tol: Annotated[
+        float,
+        NotNegative,
+        "A decrease of the validation loss must be larger than this times the loss before the "
+        "first round; scikit-learn's is absolute.",
+    ] = 1e-7
     warm_start: WarmStart = False
     trace: Annotated[
         bool,

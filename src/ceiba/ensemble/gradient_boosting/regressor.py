@@ -18,8 +18,8 @@ from ceiba.ensemble.gradient_boosting.model import BoostedTrees
 from ceiba.stats import LabeledRows, TargetSummary
 
 _LOG_LINK = ("poisson", "gamma", "tweedie")
-# Raw scores of a log link beyond this would predict infinity.
-_MAX_LOG = 700.0
+# Raw scores of a log link beyond this, logarithms of predictions, would predict infinity.
+_MAX_LOG_SCORE = 700.0
 
 
 @runtime_checkable
@@ -57,7 +57,8 @@ class GradientBoostingRegressor(ScanScoreMixin, RegressorMixin, BaseGradientBoos
         The fitted ``init`` predictor.
     losses_ : dict
         Mean loss after each round: ``"training"`` with ``trace`` or ``verbose``, ``"validation"``
-        with validation rows.
+        with validation rows. After a warm start those of the earlier rounds come first, NaN where
+        they were not recorded; rounds that early stopping dropped are the last ones.
     trace_ : Trace
         With ``trace=True``.
     feature_importances_ : ndarray of shape (n_features,)
@@ -151,7 +152,7 @@ class GradientBoostingRegressor(ScanScoreMixin, RegressorMixin, BaseGradientBoos
     def _respond(self, raw: Array) -> Array:
         score = raw[:, 0]
         if isinstance(self.loss, str):
-            return np.exp(np.minimum(score, _MAX_LOG)) if self.loss in _LOG_LINK else score
+            return np.exp(np.minimum(score, _MAX_LOG_SCORE)) if self.loss in _LOG_LINK else score
         if not hasattr(self.loss, "inverse_link"):
             return score
         return losses.user_values(self.loss, "inverse_link", losses.read_only(score))

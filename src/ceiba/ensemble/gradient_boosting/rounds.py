@@ -90,7 +90,7 @@ class ValidationRows:
         return cls(labeled.table, y, labeled.weight, scores)
 
     def add(self, trees: BoostedTrees, threads: int) -> None:
-        """Add the trees of one round."""
+        """Add trees to the scores."""
         trees.add_rounds(trees.native_rows(self.table), 0, trees.n_rounds, self.scores, threads)
 
     def loss(self, loss: Loss) -> float:
@@ -151,6 +151,7 @@ class Rounds:
         self._n_first = 0 if self.previous is None else self.previous.n_rounds
         self._native_rows: _native.ForestRows | SparseTable | None = None
         self.split_values: dict[str, Any] = {}  # of the last round, with trace
+        self._rescaling: list[dict[str, Any]] = []  # what the last round added to dropped trees
 
     @property
     def n_rounds(self) -> int:
@@ -174,10 +175,10 @@ class Rounds:
     def add_round(self) -> None:
         """Run one round: compute the gradients, grow the trees, update the scores."""
         number, rate = self.n_rounds, float(self.parameters.learning_rate)
-        dropped, weight = self._drop_rounds(number)
+        n_dropped, restored_scores = self._drop_rounds(number)
         self.loss.gradients(self.scores, self.gradient, self._hessian)
         rows, gradient, hessian, row_weight = self._sample(number)
-        new_rate = rate / (dropped + rate) if dropped else rate
+        new_rate = rate / (n_dropped + rate) if n_dropped else rate
         # One tree per output, or one for all of them.
         groups = [slice(None)]
         if not self.multi_output:
@@ -186,7 +187,7 @@ class Rounds:
         seeds = _native.tree_seeds(
             self.seed, np.arange(number * n_groups, (number + 1) * n_groups, dtype=np.uint64)
         )
-        parts, own = [], []
+        parts, split_values = [], []
         for group, seed in zip(groups, seeds.tolist(), strict=True):
             g = gradient[group]
             h = None if hessian is None else hessian[group]
@@ -200,19 +201,24 @@ class Rounds:
             self._trees.add_values(values, self.scores[group])
             parts.append(self._trees.pack(self._code_values, values))
             if self.parameters.trace:
-                own.append(self._split_values(parts[-1], g, h, row_weight, steps))
+                split_values.append(self._split_values(parts[-1], g, h, row_weight, steps))
         self.parts.append(parts[0] if n_groups == 1 else join_parts(parts))
-        if dropped:
-            self.scores += weight
-        if own:
+        if n_dropped:
+            self.scores += restored_scores
+        if split_values:
             self.split_values = {
-                "round": number, "rate": new_rate, "unit": self.loss.unit, **_join_values(own)
+                "round": number, "rate": new_rate, "unit": self.loss.unit,
+                **_join_values(split_values),
             }  # fmt: skip
 
-    def last_trees(self) -> BoostedTrees:
-        """Return the trees of the last round."""
+    def last_change(self) -> BoostedTrees:
+        """Return trees whose sum is what the last round added to the raw scores.
+
+        They are its own, and with dropout the differences of those that it rescaled.
+        """
         zeros = np.zeros(len(self.scores))
-        return BoostedTrees.of_parts(self.parts[-1:], zeros, self.table.schema)
+        parts = [*self._rescaling, self.parts[-1]]
+        return BoostedTrees.of_parts(parts, zeros, self.table.schema)
 
     def _leaf_values(
         self, group: slice, gradient: Array, hessian: Array | None, weight: Array | None
@@ -258,8 +264,10 @@ class Rounds:
         if parameters.sampling == "uniform":
             if parameters.subsample >= 1.0:
                 return None, gradient, hessian, weight
-            drawn = self._uniforms(number) < parameters.subsample
-            return _row_numbers(drawn, number), gradient, hessian, weight
+            draws = self._uniforms(number)
+            drawn = draws < parameters.subsample
+            drawn[draws.argmin()] = True  # a tree needs a row, which few rows may all miss
+            return _row_numbers(drawn), gradient, hessian, weight
         # Gradient-based one-side sampling: all rows of large gradients, some of the others.
         n = gradient.shape[1]
         size = np.abs(gradient).sum(axis=0)
@@ -270,7 +278,7 @@ class Rounds:
         factor = np.where(top, 1.0, (1 - parameters.top_rate) / parameters.other_rate)
         weight = factor if weight is None else factor * weight
         hessian = None if hessian is None else hessian * factor
-        return _row_numbers(top | others, number), gradient * factor, hessian, weight
+        return _row_numbers(top | others), gradient * factor, hessian, weight
 
     def _uniforms(self, number: int) -> Array:
         draws = np.empty(len(self.table))
@@ -284,6 +292,7 @@ class Rounds:
         rounds times k / (k + learning_rate), by which their trees are scaled as well.
         """
         none = 0, np.zeros(1)
+        self._rescaling = []
         if not self.parameters.dropout or not number:
             return none
         draws = np.empty(number)
@@ -304,6 +313,7 @@ class Rounds:
         rate = float(self.parameters.learning_rate)
         factor = len(dropped) / (len(dropped) + rate)
         for index in dropped:
+            self._rescaling.append(_scaled(self.parts[index], factor - 1))
             self.parts[index] = _scaled(self.parts[index], factor)
         self.scores -= removed.T
         return len(dropped), factor * removed.T
@@ -319,15 +329,18 @@ class LossHistory:
         Number of rounds of the best model so far.
     best_loss : float
         Its validation loss.
-    since : int
+    n_since_best : int
         Rounds since then.
+    first_loss : float or None
+        Validation loss before the first round of the fit, with early stopping.
     losses : dict
         Losses by name: ``"training"``, ``"validation"``.
     """
 
     best: int
     best_loss: float = math.inf
-    since: int = 0
+    n_since_best: int = 0
+    first_loss: float | None = None
     losses: dict[str, list[float]] = field(default_factory=dict)
 
     def add(self, name: str, loss: float) -> None:
@@ -339,12 +352,30 @@ class LossHistory:
         return {name: values[-1] for name, values in self.losses.items()}
 
     def compare(self, n_rounds: int, tol: float) -> None:
-        """Compare the last validation loss with the best one."""
+        """Compare the last validation loss with the best one.
+
+        ``tol`` is relative to the loss before the first round: another unit of the target
+        changes nothing.
+        """
+        assert self.first_loss is not None
         loss = self.losses["validation"][-1]
-        if loss < self.best_loss - tol:
-            self.best, self.best_loss, self.since = n_rounds, loss, 0
+        if loss < self.best_loss - tol * abs(self.first_loss):
+            self.best, self.best_loss, self.n_since_best = n_rounds, loss, 0
         else:
-            self.since += 1
+            self.n_since_best += 1
+
+    def all_losses(self, earlier: dict[str, Array], n_earlier: int, n_new: int) -> dict[str, Array]:
+        """Return the losses of all rounds: those of an earlier fit that is continued, and these.
+
+        Rounds without a recorded loss are NaN; those that the earlier fit dropped are left out.
+        """
+        return {
+            name: np.concatenate([
+                _of_length(earlier.get(name, np.empty(0)), n_earlier),
+                _of_length(np.array(self.losses.get(name, ()), np.float64), n_new),
+            ])
+            for name in (*earlier, *(name for name in self.losses if name not in earlier))
+        }  # fmt: skip
 
 
 def run_rounds(
@@ -353,34 +384,38 @@ def run_rounds(
 ) -> None:  # fmt: skip
     """Run the rounds until they end or the validation loss stops decreasing."""
     parameters, loss = rounds.parameters, rounds.loss
-    follows = parameters.trace or bool(parameters.verbose)
+    has_training_loss = parameters.trace or bool(parameters.verbose)
     stops_early = validation is not None and parameters.early_stopping
     patience = parameters.n_iter_no_change if stops_early else math.inf
-    if history.since >= patience:  # a finished fit that is continued from its checkpoint
+    if history.n_since_best >= patience:  # a finished fit that is continued from its checkpoint
         return
+    if stops_early and validation is not None and history.first_loss is None:
+        loss.prepare_values(rounds.scores)
+        history.first_loss = validation.loss(loss)
     for iteration in iterations:
         rounds.add_round()
-        if follows:
+        if has_training_loss:
             history.add("training", loss.mean(loss.y, rounds.scores, loss.weight))
         if validation is not None:
-            validation.add(rounds.last_trees(), rounds.threads)
+            validation.add(rounds.last_change(), rounds.threads)
             history.add("validation", validation.loss(loss))
         if stops_early:
             history.compare(rounds.n_rounds, parameters.tol)
         else:
             history.best = rounds.n_rounds
         after_round(iteration)
-        if history.since >= patience:
+        if history.n_since_best >= patience:
             break
 
 
-def _row_numbers(mask: Array, number: int) -> Array:
-    rows = np.flatnonzero(mask).astype(np.uint32)
-    if not len(rows):
-        raise ValueError(
-            f"no row was drawn in round {number + 1}: increase subsample, top_rate or other_rate."
-        )
-    return rows
+def _of_length(losses: Array, n_rounds: int) -> Array:
+    """Return the losses of so many rounds; NaN for the first ones, where they lack."""
+    losses = losses[:n_rounds]
+    return np.concatenate([np.full(n_rounds - len(losses), np.nan), losses])
+
+
+def _row_numbers(mask: Array) -> Array:
+    return np.flatnonzero(mask).astype(np.uint32)
 
 
 def _join_values(trees: list[dict[str, Array]]) -> dict[str, Any]:

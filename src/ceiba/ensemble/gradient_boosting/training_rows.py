@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from scipy.sparse import issparse
+from sklearn.utils import _safe_indexing
 
 from ceiba import _native
 from ceiba._typing import Array
+from ceiba.data.table import Table
 from ceiba.ensemble.gradient_boosting.model import BoostedTrees
 from ceiba.stats import LabeledRows
 
@@ -31,14 +35,6 @@ class ScoredRows:
     def __len__(self) -> int:
         return len(self.labeled)
 
-    def take(self, rows: Array) -> ScoredRows:
-        """Return some of the rows."""
-        own = self.labeled
-        weight = None if own.weight is None else own.weight[rows]
-        kept = rows if own.kept is None else own.kept[rows]
-        part = LabeledRows(own.table.take(rows), own.target.take(rows), weight, kept)
-        return ScoredRows(part, None if self.init_scores is None else self.init_scores[rows])
-
     def start_scores(self, constant: Array, previous: BoostedTrees | None, threads: int) -> Array:
         """Return the raw scores before the first round, of shape (n_rows, n_outputs).
 
@@ -54,20 +50,35 @@ class ScoredRows:
         return scores
 
 
-def hold_out(rows: ScoredRows, fraction: float, seed: int) -> tuple[ScoredRows, ScoredRows]:
+def hold_out(rows: LabeledRows, fraction: float, seed: int) -> tuple[LabeledRows, LabeledRows]:
     """Divide rows into training and validation rows, class by class."""
     draws = np.empty(len(rows))
     _native.uniforms(seed, _VALIDATION_STREAM, 0, draws)
-    target = rows.labeled.target
+    target = rows.target
     groups = target.values if target.classes is not None else np.zeros(len(rows), np.int32)
     held_out = np.zeros(len(rows), bool)
     for group in np.unique(groups):
-        own = np.flatnonzero(groups == group)
-        n_held_out = round(fraction * len(own))
-        held_out[own[np.argsort(draws[own], kind="stable")[:n_held_out]]] = True
+        members = np.flatnonzero(groups == group)
+        n_held_out = round(fraction * len(members))
+        held_out[members[np.argsort(draws[members], kind="stable")[:n_held_out]]] = True
     if not held_out.any() or held_out.all():
         raise ValueError(
             f"validation_fraction={fraction} of {len(rows)} rows leaves no validation or no "
             "training rows: change it, or pass X_val and y_val."
         )
-    return rows.take(np.flatnonzero(~held_out)), rows.take(np.flatnonzero(held_out))
+    return _take(rows, np.flatnonzero(~held_out)), _take(rows, np.flatnonzero(held_out))
+
+
+def given_rows(X: Any, kept: Array | None) -> Any:
+    """Return some rows of data as the user passed them, all for None."""
+    if kept is None:
+        return X
+    if isinstance(X, Table):
+        return X.take(kept)
+    return _safe_indexing(X.tocsr() if issparse(X) else X, kept)
+
+
+def _take(rows: LabeledRows, index: Array) -> LabeledRows:
+    weight = None if rows.weight is None else rows.weight[index]
+    kept = index if rows.kept is None else rows.kept[index]
+    return LabeledRows(rows.table.take(index), rows.target.take(index), weight, kept)

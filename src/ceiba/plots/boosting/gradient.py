@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from ceiba._native import NodeTest
-from ceiba._typing import Array
 from ceiba.data.schema import Kind
 from ceiba.data.table import Table
 from ceiba.ensemble.gradient_boosting.base import BaseGradientBoosting
@@ -57,12 +56,12 @@ def loss_curve(model: Any, *, ax: Any = None) -> Any:
     ax = ax or style.new_axes(6.4, 4.2)
     for index, name in enumerate(name for name in _NAMES if name in losses):
         values = losses[name]
-        rounds = _round_numbers(model, len(values))
+        rounds = np.arange(1, len(values) + 1)
         ax.plot(
             rounds, values, color=style.PALETTE[index], linewidth=1.8, label=_NAMES[name], gid=name
         )
-    if model.early_stopping and "validation" in losses:
-        best = model.n_estimators_
+    best = model.n_estimators_
+    if len(losses.get("validation", ())) > best:  # early stopping has dropped rounds
         ax.axvline(best, color=style.ACCENT, linewidth=1.2, linestyle=":", gid="best")
         style.set_note(ax, f"best round: {best:,}", style.ACCENT)
     style.style_axes(
@@ -74,19 +73,12 @@ def loss_curve(model: Any, *, ax: Any = None) -> Any:
     return ax.figure
 
 
-def _round_numbers(model: Any, n_losses: int) -> Array:
-    """Return the numbers of the rounds of the last fit, from 1; a warm start has earlier ones."""
-    if model.early_stopping:  # which dropped the trees after the best round
-        return np.arange(1, n_losses + 1)
-    return np.arange(model.n_estimators_ - n_losses, model.n_estimators_) + 1
-
-
 @documented
 def split_importance(model: Any, *, max_columns: int = 20, ax: Any = None) -> Any:
     """Draw the importance of each column in gradient boosting: share of gain, share of splits.
 
-    The gain of a split is what it decreases the objective by. Columns with many splits and little
-    gain are used for fine corrections.
+    The gain of a split is twice what it decreases the objective by. Columns with
+    many splits and little gain are used for fine corrections.
 
     Parameters
     ----------
@@ -117,7 +109,7 @@ def split_importance(model: Any, *, max_columns: int = 20, ax: Any = None) -> An
         (split, 0.19, style.PALETTE[1], "number of splits"),
     ):
         ax.barh(lines + offset, values[shown], 0.36, color=color, label=label, gid=label)
-    style.style_axes(ax, title="Importance of the columns", x="share of all splits", grid="x")
+    style.style_axes(ax, title="Importance of the columns", x="share of the total", grid="x")
     style.label_bars(ax, [style.shorten(model.schema_.names[j], _MAX_NAME) for j in shown])
     ax.legend(loc="lower right", **style.LEGEND)
     return ax.figure
@@ -157,7 +149,8 @@ class GradientPainter:
         self._column = _numeric_column(model, columns)
         self._x = np.asarray(table.column(self._column), np.float64)
         self._rows = np.unique(np.linspace(0, n_rows - 1, min(n_rows, MAX_POINTS)).astype(int))
-        self._leaves = model.apply(table)
+        leaves = model.apply(table)  # a classifier has several trees per round
+        self._leaves = leaves if leaves.ndim == 2 else leaves[:, :, 0]
 
     def layout(self, figure: Any) -> list[Any]:
         """Make axes for the rows, and to their right for losses and gains."""
@@ -181,7 +174,7 @@ class GradientPainter:
         y = "negative gradient (dots)"
         if number < model.n_estimators_:
             tree = model.tree(number)
-            leaf = self._leaves[rows, number * model.n_trees_per_round_]
+            leaf = self._leaves[rows, number]
             step = tree.prediction_values[leaf, 0] / model.learning_rate
             ax.plot(x, step, "_", color=style.ACCENT, markersize=7, markeredgewidth=2, gid="tree")
             y += ", value of the tree / learning_rate (dashes)"
@@ -224,7 +217,9 @@ class GradientPainter:
         gains = np.zeros(len(model.schema_))
         if number < model.n_estimators_:
             trees, k = model.boosted_trees_, model.n_trees_per_round_
-            nodes = slice(*trees.tree_offsets[[number * k, (number + 1) * k]])
+            # One tree for all outputs is stored once per output, with the same splits.
+            n_trees = k if frame["node_sums"].shape[1] == 1 else 1
+            nodes = slice(*trees.tree_offsets[[number * k, number * k + n_trees]])
             view = NodeView(trees.nodes[nodes])
             inner = view.kind != NodeTest.LEAF
             np.add.at(gains, view.column[inner], trees.node_gains[nodes][inner])

@@ -44,7 +44,7 @@ def rounds(
     Parameters
     ----------
     model : fitted classifier
-        An `ceiba.AdaBoostClassifier` fitted with ``trace=True``.
+        A `ceiba.AdaBoostClassifier` fitted with ``trace=True``.
     X : array, frame or table of shape (n_rows, n_columns)
         The rows that it was fitted to.
     y : array of shape (n_rows,), optional
