@@ -221,7 +221,7 @@ def test_a_damaged_file_raises_and_stays(part, written, tmp_path):
     content = bytearray(written.read_bytes())
     message = {
         "empty": "it is empty", "half": "truncated or damaged", "flipped": "cannot be continued",
-        "model": "must be a ceiba checkpoint", "version": "of version 2", "ceiba": "of Ceiba",
+        "model": "must be a ceiba checkpoint", "version": "of version 1", "ceiba": "of Ceiba",
     }[part]  # fmt: skip
     if part == "half":
         del content[len(content) // 2 :]
