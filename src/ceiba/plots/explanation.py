@@ -154,7 +154,7 @@ def _draw_steps(
 
 
 def _step_labels(steps: list[tuple[str, str, float]]) -> list[str]:
-    """Return column and value of each bar; of what is too long, the middle of the name is left out."""
+    """Return column and value of each bar; long names lose their middle, not the value."""
     values = [f" = {style.shorten(text, _MAX_VALUE)}" if text else "" for _, text, _ in steps]
     labels = [column + value for (column, _, _), value in zip(steps, values, strict=True)]
     long = [index for index, label in enumerate(labels) if len(label) > _MAX_LABEL]
