@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from ceiba import (
@@ -166,3 +167,45 @@ def test_given_figures_and_errors():
     model = NaiveBayesClassifier(distributions="gaussian").fit(X, ["a", "a", "c"], weight)
     with pytest.raises(ValueError, match="output must have a finite score, got -inf of 'c'"):
         plots.explanation(model.explain(X[:1]), output="c")
+
+
+LONG = [f"average_monthly_balance_of_the_customer_{k}_years_ago" for k in ("one", "two", "six")]
+
+
+def boosted_explanation(offset=0.0, scale=1.0):
+    rng = np.random.default_rng(0)
+    rows = pd.DataFrame(rng.normal(size=(100, 3)), columns=LONG)
+    y = offset + scale * (rows.to_numpy() @ [1.0, 0.5, 0.2])
+    return GradientBoostingRegressor(10, min_samples_leaf=5).fit(rows, y).explain(rows[:1])
+
+
+def test_long_names_remain_different_and_keep_their_values():
+    found = boosted_explanation()
+    own = labels(plots.explanation(found).axes[0])[1:-1]
+    assert len(own) == len(set(own)) == 3
+    order = np.argsort(-np.abs(found.contributions[:, 0]), kind="stable")
+    for text, j in zip(own, order, strict=True):
+        assert text.endswith(f" = {found.values[j]:.4g}")
+        assert len(text) <= 34
+    names = [text.partition(" = ")[0] for text in own]
+    assert len(set(names)) == 3
+
+
+@pytest.mark.parametrize(("offset", "scale"), [(1.2e6, 2e5), (1e12, 1e9), (0.0, 1e-8)])
+def test_numbers_have_the_digits_of_their_differences(offset, scale):
+    """Base value, contributions and score add up as printed, to a hundredth of the largest."""
+    found = boosted_explanation(offset, scale)
+    lines = str(found).split("contributions to the raw score:\n")[1].splitlines()
+    base, *changes, score = (float(line.split()[-1]) for line in lines)
+    largest = np.abs(found.contributions).max()
+    assert base + sum(changes) == pytest.approx(score, abs=0.01 * largest)
+    assert sum(changes) == pytest.approx(float(found.contributions.sum()), abs=0.01 * largest)
+    texts = [text.get_text().replace("−", "-") for text in plots.explanation(found).axes[0].texts]
+    assert float(texts[0]) == pytest.approx(found.base[0], abs=0.01 * largest)
+    assert float(texts[-1]) == pytest.approx(found.scores[0], abs=0.01 * largest)
+    heading = float(str(found).splitlines()[0].removeprefix("prediction: "))
+    assert heading == pytest.approx(found.prediction, abs=0.01 * largest)
+
+
+def test_whole_numbers_have_no_exponent():
+    assert "e+" not in str(boosted_explanation(1.2e6, 2e5))

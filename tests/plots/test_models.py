@@ -158,3 +158,29 @@ def test_a_traced_fit_without_a_step_has_nothing_to_play():
     model = DecisionTreeClassifier(trace=True).fit([[0.0], [1.0]], [1, 1])
     with pytest.raises(ValueError, match="the fit made no step, such as a split of a tree"):
         plots.play(model, [[0.0], [1.0]])
+
+
+MULTI_OUTPUT = {
+    "tree": (DecisionTreeRegressor, "X"), "partition": (DecisionTreeRegressor, "X"),
+    "surface": (DecisionTreeRegressor, "X"), "step_functions": (DecisionTreeRegressor, "X, y"),
+    "calibration": (RandomForestClassifier, "X, y"), "margins": (RandomForestClassifier, "X, y"),
+    "regions": (RandomForestClassifier, "X, y"), "oob_curve": (RandomForestClassifier, ""),
+    "importance": (RandomForestClassifier, ""), "pruning_path": (DecisionTreeClassifier, ""),
+    "pruning_steps": (DecisionTreeClassifier, ""), "play": (DecisionTreeClassifier, "X"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", MULTI_OUTPUT)
+def test_models_of_several_targets(name):
+    learner, arguments = MULTI_OUTPUT[name]
+    points = IRIS.X[:, :1] if name == "step_functions" else IRIS.X
+    options = {"n_estimators": 15, "oob_score": True} if "Forest" in learner.__name__ else {}
+    if name == "play":
+        options["trace"] = True
+    targets = np.column_stack([y == "setosa", y == "virginica"]).astype(int)
+    model = learner(**options, max_depth=2).fit(points, targets)
+    rest = {"": (), "X": (points,), "X, y": (points, targets)}[arguments]
+    if name == "tree":
+        rest = ()
+    with pytest.raises(ValueError, match=r"one target.*got .*2: fit a model for each column"):
+        getattr(plots, name)(model, *rest)

@@ -219,3 +219,10 @@ def test_unknown_frames_raise():
         plots.play([{"depth": 1, "leaves": 2}], None)
     with pytest.raises(TypeError, match="got int"):
         plots.play([1, 2], None)
+
+
+@pytest.mark.parametrize("frame", [99, -1, -5, 1.5])
+def test_frames_that_do_not_exist(rows, model, frame):
+    player = plots.play(model, rows)
+    with pytest.raises(ValueError, match=rf"frame must be an int in \[0, {len(player) - 1}\], got"):
+        player.draw(frame)

@@ -12,6 +12,7 @@ import pytest
 
 from ceiba import plots
 from ceiba.cluster.kmeans import KMeans
+from ceiba.plots import style
 from ceiba.plots.style import HIGHLIGHT, INK, PALETTE
 from tests.plots.figures import blobs
 
@@ -104,3 +105,14 @@ def test_missing_matplotlib_error_names_the_extra(monkeypatch):
     for draw in (lambda: plots.clusters(model, X), lambda: player.draw(0), player.images):
         with pytest.raises(ImportError, match=r"ceiba\[plots\]"):
             draw()
+
+
+def test_short_names_remain_different():
+    names = [f"balance_of_the_{k}_year_before_the_loan" for k in ("first", "second", "third")]
+    for length in (8, 14, 30):
+        found = style.shorten_names([*names, "age"], length)
+        assert len(set(found)) == 4
+        assert max(map(len, found)) <= length
+        assert found[-1] == "age"
+    assert style.shorten_names(["same_long_name"] * 2, 8) == ["same…ame"] * 2
+    assert style.shorten_names([], 8) == []

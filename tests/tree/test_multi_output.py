@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.base import clone
 from sklearn.exceptions import DataConversionWarning
+from sklearn.model_selection import cross_val_score
 from sklearn.tree import DecisionTreeClassifier as PeerClassifier
 from sklearn.tree import DecisionTreeRegressor as PeerRegressor
 
@@ -342,3 +343,21 @@ def test_files_raise(tmp_path: Any) -> None:
     scan = ceiba.scan(tmp_path / "t.csv")
     with pytest.raises(ValueError, match="with several targets requires rows in memory"):
         DecisionTreeRegressor(max_bins=8).fit(scan, np.zeros((2, 2)))
+
+
+# Scores
+
+
+def test_score_is_the_fraction_of_rows_with_all_classes_right() -> None:
+    X, y = classes()
+    names = np.column_stack([y[:, 0].astype(object), np.where(y[:, 1] > 5, "a", "b")])
+    weight = np.arange(1.0, len(X) + 1)
+    for target in (y, names, pd.DataFrame(names), names.tolist()):
+        model = DecisionTreeClassifier(max_depth=3).fit(X, target)
+        right = (model.predict(X) == np.asarray(target)).all(axis=1)
+        assert 0 < right.mean() < 1
+        assert model.score(X, target) == pytest.approx(right.mean())
+        assert model.score(X, target, weight) == pytest.approx(np.average(right, weights=weight))
+    assert len(cross_val_score(DecisionTreeClassifier(max_depth=3), X, y, cv=3)) == 3
+    with pytest.raises(ValueError, match="y must have 2 columns, one for each target, got 1"):
+        model.score(X, y[:, 0])

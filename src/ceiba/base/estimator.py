@@ -18,7 +18,7 @@ from ceiba.base.value_types import format_value
 from ceiba.data.arrays import is_dask_scan
 from ceiba.data.schema import Schema
 from ceiba.data.source import Source
-from ceiba.data.target import Task
+from ceiba.data.target import Target, Task, is_multi_output, output_columns
 from ceiba.engine import Engine, choose_engine
 
 
@@ -151,6 +151,9 @@ class ScanScoreMixin:
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Return the accuracy of a classifier, or the R² of a regressor.
 
+        With several targets these are the fraction of rows whose classes are all predicted
+        right (subset accuracy), and the mean R² of the targets.
+
         Parameters
         ----------
         X, y, sample_weight
@@ -161,13 +164,33 @@ class ScanScoreMixin:
         float
         """
         score: float
-        if y is not None:
+        if y is not None and self._has_class_lists():
+            score = _subset_accuracy(self, X, y, sample_weight)
+        elif y is not None:
             score = super().score(X, y, sample_weight)  # type: ignore[misc]
         else:
             learner: Any = self
             opened = learner._open_source(X, sample_weight, reset=False, task=learner._task)
             score = learner._score_on(*opened)
         return score
+
+    def _has_class_lists(self) -> bool:
+        """Return whether this is a fitted classifier of several targets."""
+        return hasattr(self, "classes_") and getattr(self, "n_outputs_", 1) > 1
+
+
+def _subset_accuracy(model: Any, X: Any, y: Any, sample_weight: Any) -> float:
+    """Return the weighted fraction of rows whose classes are all predicted right."""
+    predicted = model.predict(X)
+    columns = output_columns(y) if is_multi_output(y) else [y]
+    if len(columns) != model.n_outputs_:
+        raise ValueError(
+            f"y must have {model.n_outputs_} columns, one for each target, got {len(columns)}."
+        )
+    right = np.ones(len(predicted), bool)
+    for own, column in zip(predicted.T, columns, strict=True):
+        right &= own == Target.of(column, len(predicted)).labels
+    return float(np.average(right, weights=sample_weight))
 
 
 def schema_attributes(schema: Schema) -> dict[str, Any]:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from dataclasses import dataclass, field, fields
+from math import floor, isfinite, log10
 from typing import Any, Self
 
 import numpy as np
@@ -19,6 +21,8 @@ FORMAT = "ceiba-explanation-1"
 _MAX_COLUMNS, _MAX_SHARES = 12, 6
 # The cells of a line of neighbors: row, distance, weight and target, which is aligned left.
 _TARGETS = 3
+_MAX_WHOLE = 9  # digits of a whole number that are read more easily than an exponent
+_MAX_FIXED, _MAX_DECIMALS = 15, 6  # decimal exponents of contributions without an exponent
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -184,7 +188,7 @@ class Explanation:
         return "\n".join(parts)
 
     def _heading(self) -> str:
-        head = f"prediction: {_text(self.prediction)}"
+        head = f"prediction: {self.prediction_text()}"
         if self.neighbors is not None and self.neighbors.votes is not None:
             votes = self.neighbors.votes.items()
             return head + f" (votes: {', '.join(f'{c!r} {share:.3f}' for c, share in votes)})"
@@ -202,25 +206,38 @@ class Explanation:
         """Return the name of a score: "log-odds of 'yes'"."""
         return f"{self.score} of {self.outputs[output]!r}" if self.outputs else self.score
 
-    def largest_contributions(self, output: int, max_columns: int) -> list[tuple[str, float]]:
-        """Return what the columns add to one score, as text and number, the largest first.
+    def score_digits(self, output: int) -> int:
+        """Return how many digits tell a score from its base value, at least four."""
+        if self.contributions is None or self.base is None or self.scores is None:
+            return 4
+        changes, ends = self.contributions[:, output], (self.base[output], self.scores[output])
+        return 4 + max(_exponent(ends) - _exponent(changes), 0)
 
-        Columns that add nothing are left out, and those after ``max_columns`` are summed.
+    def prediction_text(self) -> str:
+        """Return the prediction as text, a number with as many digits as its score needs."""
+        if isinstance(self.prediction, float):
+            return format_number(self.prediction, self.score_digits(self.shown_output))
+        return repr(self.prediction)
+
+    def largest_contributions(self, output: int, max_columns: int) -> list[tuple[str, str, float]]:
+        """Return what columns add to one score: name, text of the value, and number.
+
+        The largest are first. Columns that add nothing are left out, and those after
+        ``max_columns`` are summed.
         """
         assert self.contributions is not None
         own = self.contributions[:, output]
         order = np.argsort(-np.abs(own), kind="stable")
         order = order[own[order] != 0]
         shown, rest = order[:max_columns], order[max_columns:]
-        pairs = [
-            (f"{self.columns[j]} = {_text(self.values[j], plain=True)}", float(own[j]))
+        found = [
+            (self.columns[j], _text(self.values[j], plain=True), float(own[j]))
             for j in shown.tolist()
         ]
         if len(rest):
-            pairs.append(
-                (f"{len(rest)} other column{'s'[: len(rest) - 1]}", float(own[rest].sum()))
-            )
-        return pairs
+            others = f"{len(rest)} other column{'s'[: len(rest) - 1]}"
+            found.append((others, "", float(own[rest].sum())))
+        return found
 
     def _contribution_lines(self) -> list[str]:
         if self.contributions is None or self.base is None or self.scores is None:
@@ -229,12 +246,16 @@ class Explanation:
         name = self.score_name(k)
         pairs = [
             ("base value", self.base[k]),
-            *self.largest_contributions(k, _MAX_COLUMNS),
+            *(
+                (f"{column} = {text}" if text else column, value)
+                for column, text, value in self.largest_contributions(k, _MAX_COLUMNS)
+            ),
             (name, self.scores[k]),
         ]
+        form = _contribution_format(self.contributions[:, k], (self.base[k], self.scores[k]))
         width = max(len(text) for text, _ in pairs)
         return [f"contributions to the {name}:"] + [
-            f"  {text:<{width}}  {value:+.4f}" for text, value in pairs
+            f"  {text:<{width}}  {value:{form}}" for text, value in pairs
         ]
 
 
@@ -312,9 +333,38 @@ def _array(value: Any) -> Array | None:
     return None if value is None else np.array(value, np.float64)
 
 
+def format_number(value: float, digits: int = 4) -> str:
+    """Format a number with so many significant digits, and below 1e9 all those of its whole part.
+
+    Examples
+    --------
+    >>> format_number(1_419_234.5), format_number(0.123456), format_number(1.000123e12, 7)
+    ('1419234', '0.1235', '1.000123e+12')
+    """
+    exponent = _exponent([value])
+    return f"{value:.{max(digits, exponent + 1) if exponent < _MAX_WHOLE else digits}g}"
+
+
+def _exponent(values: Iterable[float]) -> int:
+    """Return the decimal exponent of the largest finite number; 0 without one that is not 0."""
+    largest = max((abs(value) for value in values if isfinite(value)), default=0.0)
+    return floor(log10(largest)) if largest else 0
+
+
+def _contribution_format(changes: Array, ends: tuple[float, float]) -> str:
+    """Return one format for contributions, base value and score, in which they add up.
+
+    Four decimals would hide contributions below 0.001, and 1e12 needs none.
+    """
+    exponent = _exponent(changes)
+    if _exponent(ends) > _MAX_FIXED or exponent < -_MAX_DECIMALS:
+        return f"+.{max(_exponent(ends) - exponent, 0) + 3}e"
+    return f"+.{4 if -4 < exponent < 4 else max(3 - exponent, 0)}f"
+
+
 def _text(value: Any, *, plain: bool = False) -> str:
     if isinstance(value, float):
-        return f"{value:.4g}"
+        return format_number(value)
     if value is None and plain:
         return "missing"
     return str(value) if plain else repr(value)

@@ -55,9 +55,24 @@ def _header(path: str) -> list[str]:
 
 COLUMN = ColumnType()
 data_argument = click.argument("data", type=DataType())
+
+
+def _one_target(context: click.Context, option: click.Parameter, values: Any) -> str | None:
+    """Return the only target; click would keep the last of several."""
+    if len(values) > 1:
+        raise click.BadParameter(
+            f"must be given once, got {', '.join(values)}: a model of several targets is fitted in "
+            "Python, with a y of several columns.",
+            ctx=context,
+            param=option,
+        )
+    return values[0] if values else None
+
+
 target_option = click.option(
-    "-t", "--target", type=COLUMN, help="Column of the target; a bundled table has one."
-)
+    "-t", "--target", type=COLUMN, multiple=True, callback=_one_target,
+    help="Column of the target; a bundled table has one.",
+)  # fmt: skip
 drop_option = click.option(
     "--drop", type=COLUMN, multiple=True, help="Column to leave out; may be repeated."
 )

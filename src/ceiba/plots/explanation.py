@@ -10,11 +10,13 @@ import numpy as np
 
 from ceiba._typing import Array
 from ceiba.base import Explanation, Neighbors
+from ceiba.base.explanation import format_number
 from ceiba.plots import style
 from ceiba.plots.docstrings import documented
 from ceiba.plots.models import picture_of
 
 _MAX_LABEL = 34  # characters of a column and its value
+_MAX_VALUE = 16  # of them, those of the value
 _MAX_CONDITION = 44
 _MAX_CONDITIONS = 12  # of a path, the last ones
 _MAX_OUTPUTS = 8  # bars of classes, components or clusters
@@ -117,12 +119,14 @@ def _output_index(found: Explanation, output: Any) -> int:
 # The main panel
 
 
-def _draw_steps(found: Explanation, index: int, steps: list[tuple[str, float]], ax: Any) -> None:
+def _draw_steps(
+    found: Explanation, index: int, steps: list[tuple[str, str, float]], ax: Any
+) -> None:
     """Draw the way from the base value to a score."""
     assert found.base is not None
     assert found.scores is not None
     base, score = float(found.base[index]), float(found.scores[index])
-    changes = np.array([value for _, value in steps])
+    changes = np.array([value for *_, value in steps])
     ends = base + np.cumsum(changes)
     starts = ends - changes
     colors = [_POSITIVE if change > 0 else _NEGATIVE for change in changes]
@@ -132,7 +136,8 @@ def _draw_steps(found: Explanation, index: int, steps: list[tuple[str, float]], 
     for line, mark in enumerate(marks):  # from the end of a bar to the start of the next one
         ax.vlines(mark, line - 0.31, line + 1.31, color=style.MUTED, linewidth=0.8, zorder=1.5)
     ax.plot([base, score], [0, len(steps) + 1], "D", color=style.INK, markersize=5, zorder=3)
-    texts = [style.number_text(base, 4), *map(_signed, changes), style.number_text(score, 4)]
+    digits = found.score_digits(index)
+    texts = [_number(base, digits), *map(_signed, changes), _number(score, digits)]
     right = np.array([base, *np.maximum(starts, ends), score])
     for line, (text, position) in enumerate(zip(texts, right, strict=True)):
         ax.annotate(
@@ -142,11 +147,23 @@ def _draw_steps(found: Explanation, index: int, steps: list[tuple[str, float]], 
     style.style_axes(
         ax, title=_title(found), x=style.shorten(found.score_name(index), 60), grid="x"
     )
-    names = ["base value", *(style.shorten(text, _MAX_LABEL) for text, _ in steps), "this row"]
-    style.label_bars(ax, names)
+    style.label_bars(ax, ["base value", *_step_labels(steps), "this row"])
     low, high = min(marks.min(), score), max(marks.max(), score)
     width = high - low or 1.0
     ax.set_xlim(low - 0.06 * width, high + 0.2 * width)
+
+
+def _step_labels(steps: list[tuple[str, str, float]]) -> list[str]:
+    """Return column and value of each bar; long names lose their middle, not the value."""
+    values = [f" = {style.shorten(text, _MAX_VALUE)}" if text else "" for _, text, _ in steps]
+    labels = [column + value for (column, _, _), value in zip(steps, values, strict=True)]
+    long = [index for index, label in enumerate(labels) if len(label) > _MAX_LABEL]
+    # One length for all of them, so that equal names are seen as such, and made different.
+    length = _MAX_LABEL - max((len(values[index]) for index in long), default=0)
+    names = style.shorten_names([steps[index][0] for index in long], length)
+    for index, name in zip(long, names, strict=True):
+        labels[index] = name + values[index]
+    return labels
 
 
 def _draw_neighbors(found: Explanation, ax: Any) -> None:
@@ -182,9 +199,10 @@ def _distance_parts(found: Explanation, neighbors: Neighbors) -> list[tuple[str,
     lengths = neighbors.contributions * distances[:, None]
     order = np.argsort(-lengths.sum(axis=0), kind="stable")
     shown, rest = np.sort(order[:_MAX_SHARES]).tolist(), order[_MAX_SHARES:]
+    names = style.shorten_names([found.columns[j] for j in shown], 24)
     parts = [
-        (style.shorten(found.columns[j], 24), lengths[:, j], style.color_of(color))
-        for color, j in enumerate(shown)
+        (name, lengths[:, j], style.color_of(color))
+        for color, (j, name) in enumerate(zip(shown, names, strict=True))
     ]
     if len(rest):
         name = f"{len(rest)} other column{'s'[: len(rest) - 1]}"
@@ -269,16 +287,20 @@ def _draw_key(parts: list[tuple[str, Array, str]], ax: Any) -> None:
 
 
 def _title(found: Explanation) -> str:
-    value = found.prediction
-    text = style.number_text(value, 4) if isinstance(value, float) else repr(value)
+    text = found.prediction_text()
+    if isinstance(found.prediction, float):
+        text = text.replace("-", "−")
     return f"Prediction: {style.shorten(text, 40)}"
 
 
 def _label(value: Any) -> str:
-    text = style.number_text(value, 4) if isinstance(value, float) else str(value)
-    return style.shorten(text, 18)
+    return style.shorten(_number(value) if isinstance(value, float) else value, 18)
+
+
+def _number(value: float, digits: int = 4) -> str:
+    return format_number(value, digits).replace("-", "−")
 
 
 def _signed(value: float) -> str:
-    text = style.number_text(value, 3)
+    text = _number(value, 3)
     return text if value < 0 else f"+{text}"

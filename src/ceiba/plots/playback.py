@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from inspect import signature
 from io import BytesIO
+from numbers import Integral
 from pathlib import Path
 from typing import IO, Any, Protocol
 
@@ -155,9 +156,11 @@ class Player:
         return len(self.frame_indices)
 
     def draw(self, frame: int) -> Any:
-        """Draw one frame of the animation as a figure."""
+        """Draw one frame of the animation, counted from 0, as a figure."""
+        if not isinstance(frame, Integral) or not 0 <= frame < len(self):
+            raise ValueError(f"frame must be an int in [0, {len(self) - 1}], got {frame!r}.")
         figure = style.new_figure(*_SIZE)
-        self.painter.draw(self.painter.layout(figure), self.frame_indices[frame])
+        self.painter.draw(self.painter.layout(figure), self.frame_indices[int(frame)])
         return figure
 
     def images(self) -> list[Any]:

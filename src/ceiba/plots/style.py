@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import lru_cache
 from importlib.util import find_spec
+from os.path import commonprefix
 from typing import Any
 
 import numpy as np
@@ -209,6 +210,32 @@ def shorten(text: Any, max_length: int = MAX_LINE) -> str:
     """Return the text on one line of at most ``max_length`` characters."""
     line = " ".join(str(text).split())
     return line if len(line) <= max_length else f"{line[: max_length - 1]}…"
+
+
+def shorten_middle(text: Any, max_length: int) -> str:
+    """Return the text on one line of at most ``max_length`` characters, without its middle.
+
+    Names of columns often share their beginning or their end, such as "age_of_the_first_…".
+    """
+    line = " ".join(str(text).split())
+    if len(line) <= max_length:
+        return line
+    end = (max_length - 1) // 2
+    return f"{line[: max_length - 1 - end]}…{line[len(line) - end :]}"
+
+
+def shorten_names(names: Sequence[Any], max_length: int) -> list[str]:
+    """Return names without their middles; of those that would be equal, without their beginning."""
+    lines = [" ".join(str(name).split()) for name in names]
+    found = [shorten_middle(line, max_length) for line in lines]
+    for text in set(found):
+        equal = [index for index, other in enumerate(found) if other == text]
+        own = [lines[index] for index in equal]
+        if len(set(own)) > 1:
+            shared = len(commonprefix(own))  # noqa: RUF071 - the prefix of characters
+            for index, line in zip(equal, own, strict=True):
+                found[index] = shorten_middle(f"…{line[shared:]}", max_length)
+    return found
 
 
 def shorten_to_width(text: Any, max_width: float) -> str:

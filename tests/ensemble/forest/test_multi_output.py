@@ -200,3 +200,22 @@ def test_sums_of_predictions_must_be_representable() -> None:
     X, y = numbers()
     with pytest.raises(ValueError, match="rescale y"):
         RandomForestRegressor(2).fit(X, y * 1e200)
+
+
+@pytest.mark.parametrize("learner", [RandomForestClassifier, ExtraTreesClassifier])
+def test_score_is_the_fraction_of_rows_with_all_classes_right(learner: Any) -> None:
+    X, y = classes()
+    model = learner(3, max_depth=3, random_state=0).fit(X, y)
+    right = (model.predict(X) == y).all(axis=1).mean()
+    assert 0 < right < 1
+    assert model.score(X, y) == pytest.approx(right)
+
+
+def test_results_of_one_target_name_the_targets() -> None:
+    X, y = numbers(60)
+    model = RandomForestRegressor(15, oob_score=True).fit(X, y)
+    for method in (
+        model.n_trees_sufficient, lambda: model.predict_quantiles(X, 0.5),
+    ):  # fmt: skip
+        with pytest.raises(ValueError, match="requires a model of one target, got one of 3"):
+            method()

@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from sklearn.cluster import KMeans
 from sklearn.exceptions import NotFittedError
-from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
+from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge, RidgeClassifier
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from ceiba import GradientBoostingClassifier, GradientBoostingRegressor
@@ -375,13 +376,25 @@ def test_wrong_init_predictors() -> None:
     with pytest.raises(ValueError, match="init must accept sample_weight, got NoWeights"):
         GradientBoostingRegressor(2, init=NoWeights()).fit(PLAIN, NUMBERS, weight)
     with pytest.raises(ValueError, match="init must have predict_proba"):
-        GradientBoostingClassifier(2, init=LinearRegression()).fit(PLAIN, CLASSES)
+        GradientBoostingClassifier(2, init=RidgeClassifier()).fit(PLAIN, CLASSES)
     with pytest.raises(ValueError, match="init must predict positive numbers"):
         GradientBoostingRegressor(2, init=LinearRegression(), loss="poisson").fit(
             PLAIN, np.exp(3 * NUMBERS)
         )
     with pytest.raises(ValueError, match="'init' parameter"):
         GradientBoostingRegressor(2, init="mean").fit(PLAIN, NUMBERS)
+
+
+@pytest.mark.parametrize("init", [KMeans(2), DecisionTreeClassifier()], ids=["clusters", "classes"])
+def test_init_of_another_task(init: Any) -> None:
+    """Numbers of clusters or classes are no predictions of the target."""
+    with pytest.raises(ValueError, match=f"init must be a regressor, got {type(init).__name__}"):
+        GradientBoostingRegressor(2, init=init).fit(PLAIN, NUMBERS)
+
+
+def test_init_of_numbers_for_classes() -> None:
+    with pytest.raises(ValueError, match="init must be a classifier, got LinearRegression"):
+        GradientBoostingClassifier(2, init=LinearRegression()).fit(PLAIN, CLASSES)
 
 
 # Storage

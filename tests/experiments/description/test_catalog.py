@@ -154,3 +154,12 @@ def test_the_own_target_of_a_bundled_table_is_left_out_with_a_warning() -> None:
     with pytest.warns(UserWarning, match="'species', the target of iris, is left out"):
         data = load_table("iris", "petal width (cm)")
     assert data.X.shape[1] == 3
+
+
+def test_lists_and_mappings_are_json() -> None:
+    text = 'gradient_boosting:monotonic_cst={"x": 1},interaction_cst=[["x", "z"], ["w"]]'
+    model = parse_learner(text, "regression")
+    assert model.monotonic_cst == {"x": 1}
+    assert model.interaction_cst == [["x", "z"], ["w"]]
+    model = parse_learner("gradient_boosting:monotonic_cst=[1, 0]", "regression")
+    assert model.monotonic_cst.tolist() == [1, 0]

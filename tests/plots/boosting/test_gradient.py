@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from ceiba import (
@@ -107,7 +108,7 @@ def test_errors_name_the_remedy(validated):
         plots.split_importance(validated, max_columns=0)
     with pytest.raises(ValueError, match="X must be the 300 rows"):
         plots.play(validated, CARS)
-    with pytest.raises(ValueError, match="columns must be one of the numeric columns"):
+    with pytest.raises(ValueError, match="exactly one numeric column"):
         plots.play(validated, CARS[:300], columns=["weight", "origin"])
     with pytest.raises(ValueError, match="play the fitted model"):
         plots.play(validated.trace_, CARS[:300])
@@ -115,3 +116,33 @@ def test_errors_name_the_remedy(validated):
     model = GradientBoostingClassifier(**SMALL).fit(nominal.table, nominal.y)
     with pytest.raises(ValueError, match="got only nominal ones"):
         plots.play(model, nominal.table)
+
+
+def test_the_legend_is_beside_the_line_of_the_best_round():
+    X = np.random.default_rng(0).normal(size=(300, 2))
+    model = GradientBoostingRegressor(30, early_stopping=True, trace=True).fit(X, 2 * X[:, 0])
+    assert model.n_estimators_ > 25  # the line is at the right end
+    figure = plots.loss_curve(model)
+    figure.canvas.draw()
+    ax = figure.axes[0]
+    box = ax.get_legend().get_window_extent()
+    line = ax.transData.transform((model.n_estimators_, 0.0))[0]
+    assert not box.x0 < line < box.x1
+
+
+def test_one_numeric_column_is_drawn():
+    X = np.random.default_rng(0).normal(size=(60, 3))
+    model = GradientBoostingRegressor(2, trace=True).fit(X, X[:, 0])
+    for columns in ([0, 1], [7]):
+        with pytest.raises(ValueError, match="a list of exactly one numeric column"):
+            plots.play(model, X, columns=columns)
+
+
+def test_long_names_remain_different():
+    X = np.random.default_rng(0).normal(size=(60, 3))
+    names = [f"balance_of_the_customer_in_year_{k}_before_the_loan_was_given" for k in "abc"]
+    rows = pd.DataFrame(X, columns=names)
+    model = GradientBoostingRegressor(2, trace=True).fit(rows, X[:, 0])
+    gains = plots.play(model, rows).draw(0).axes[2]
+    for ax in (plots.split_importance(model).axes[0], gains):
+        assert len({label.get_text() for label in ax.get_yticklabels()}) == 3

@@ -575,6 +575,7 @@ class BaseForest(ForestParameters, MemberSequence, ExplainedTreesMixin, Estimato
         None if the error has not settled; ``oob_curve_.summary()`` describes it in a sentence.
         """
         check_is_fitted(self)
+        check_one_output(self, "n_trees_sufficient()")
         if not hasattr(self, "oob_curve_"):
             raise ValueError("n_trees_sufficient() requires oob_score=True in fit.")
         n_trees: int | None = self.oob_curve_.n_trees_sufficient

@@ -122,6 +122,7 @@ class RandomForestRegressor(ScanScoreMixin, RegressorMixin, BaseForest):
         ndarray of shape (n_rows,) or (n_rows, len(q))
         """
         check_is_fitted(self)
+        check_one_output(self, "predict_quantiles()")
         if not hasattr(self, "leaf_targets_"):
             raise ValueError("predict_quantiles requires quantiles=True in fit.")
         probabilities = np.atleast_1d(np.asarray(q, np.float64))

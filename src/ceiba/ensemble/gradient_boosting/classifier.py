@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
-from sklearn.base import ClassifierMixin
+from sklearn.base import ClassifierMixin, is_classifier
 
 from ceiba._typing import Array
 from ceiba.base import ParameterError, ScanScoreMixin, fitted
@@ -161,6 +161,14 @@ class GradientBoostingClassifier(ScanScoreMixin, ClassifierMixin, BaseGradientBo
         """Yield the predicted classes after each round."""
         for probabilities in self.staged_predict_proba(X):
             yield np.asarray(self.classes_[probabilities.argmax(axis=1)])
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        if self.init not in (None, "zero") and not is_classifier(self.init):
+            raise ParameterError(
+                f"init must be a classifier, got {type(self.init).__name__}, which predicts no "
+                "class probabilities: use one such as DecisionTreeClassifier(), or leave out init."
+            )
 
     def _target(
         self, labeled: LabeledRows, summary: TargetSummary, previous: BoostedTrees | None

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from typing import Annotated, Any, ClassVar, Literal, Protocol, runtime_checkable
 
 import numpy as np
-from sklearn.base import RegressorMixin
+from sklearn.base import RegressorMixin, is_regressor
 
 from ceiba._typing import Array
-from ceiba.base import Between, ScanScoreMixin, check_unused
+from ceiba.base import Between, ParameterError, ScanScoreMixin, check_unused
 from ceiba.data.target import Task
 from ceiba.ensemble.gradient_boosting import losses
 from ceiba.ensemble.gradient_boosting.base import BaseGradientBoosting
@@ -125,6 +125,12 @@ class GradientBoostingRegressor(ScanScoreMixin, RegressorMixin, BaseGradientBoos
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
+        if self.init not in (None, "zero") and not is_regressor(self.init):
+            raise ParameterError(
+                f"init must be a regressor, got {type(self.init).__name__}, whose predictions are "
+                "not numbers of the target: use one such as DecisionTreeRegressor(), or leave out "
+                "init."
+            )
         name = self.loss if isinstance(self.loss, str) else type(self.loss).__name__
         # scikit-learn's estimator checks set alpha of any learner, so it never raises.
         if name != "tweedie":

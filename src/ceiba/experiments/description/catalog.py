@@ -372,7 +372,20 @@ def parse_value(parameter: Parameter, text: str) -> Any:
             continue
         if checker((option,))(value):
             return value
-    raise ValueError(f"must be {describe(typed_options(parameter))}, got {text!r}.")
+    options = typed_options(parameter)
+    raise ValueError(f"must be {describe(options)}, got {text!r}{_json_advice(options)}.")
+
+
+def _json_advice(options: Iterable[TypeOption]) -> str:
+    """Return the advice how lists and mappings are written; empty if the types have none."""
+    examples = []
+    for option in options:
+        if option.kind == "array":
+            examples.append("'[1, 0, -1]'")
+        elif option.kind == "object":
+            is_mapping = issubclass(option.cls, Mapping)
+            examples.append("""'{"column": 1}'""" if is_mapping else """'[["a", "b"], ["c"]]'""")
+    return f": write it in JSON, such as {' or '.join(examples)}" if examples else ""
 
 
 def typed_options(parameter: Parameter) -> tuple[TypeOption, ...]:
@@ -381,7 +394,7 @@ def typed_options(parameter: Parameter) -> tuple[TypeOption, ...]:
         option
         for option in parameter.options
         if option.kind not in ("callable", "random_state")
-        and (option.kind != "object" or issubclass(option.cls, Mapping))
+        and (option.kind != "object" or issubclass(option.cls, Mapping | Sequence))
     )
 
 
@@ -465,7 +478,11 @@ def _parse_as(option: TypeOption, text: str) -> Any:
     if option.kind == "str":
         return text
     value = json.loads(text)
-    return np.array(value) if option.kind == "array" else value
+    if option.kind != "array":
+        return value
+    if not isinstance(value, list):  # np.array would wrap a mapping in an array of one object
+        raise ValueError(f"must be a list, got {text!r}")
+    return np.array(value)
 
 
 def _literal(text: str) -> Any:

@@ -20,6 +20,7 @@ from ceiba.tree.model.node_dtype import NodeView
 
 _NAMES = {"training": "training rows", "validation": "validation rows"}
 _MAX_NAME = 32  # characters of a column's name
+_MAX_TITLE = 66  # characters above the rows of an animation
 _MAX_BARS = 8  # columns beside an animation
 
 
@@ -69,7 +70,7 @@ def loss_curve(model: Any, *, ax: Any = None) -> Any:
     )
     ax.locator_params(axis="x", integer=True)
     style.plain_numbers(ax)
-    ax.legend(loc="upper right", **style.LEGEND)
+    ax.legend(loc="best", **style.LEGEND)  # beside the line of the best round, wherever that is
     return ax.figure
 
 
@@ -110,7 +111,7 @@ def split_importance(model: Any, *, max_columns: int = 20, ax: Any = None) -> An
     ):
         ax.barh(lines + offset, values[shown], 0.36, color=color, label=label, gid=label)
     style.style_axes(ax, title="Importance of the columns", x="share of the total", grid="x")
-    style.label_bars(ax, [style.shorten(model.schema_.names[j], _MAX_NAME) for j in shown])
+    style.label_bars(ax, style.shorten_names([model.schema_.names[j] for j in shown], _MAX_NAME))
     ax.legend(loc="lower right", **style.LEGEND)
     return ax.figure
 
@@ -166,7 +167,7 @@ class GradientPainter:
     def _draw_rows(self, ax: Any, frame: Any) -> None:
         """Draw the negative gradient of each row, which the tree fits, and the tree's value."""
         model, number, rows = self._model, frame["round"], self._rows
-        x, name = self._x[rows], model.schema_.names[self._column]
+        x, name = self._x[rows], style.shorten_middle(model.schema_.names[self._column], 60)
         ax.plot(
             x, -frame["gradient"][0, rows], "o", color=style.PALETTE[0], markersize=4, alpha=0.6,
             gid="gradient",
@@ -180,6 +181,7 @@ class GradientPainter:
             y += ", value of the tree / learning_rate (dashes)"
         output = f", class {model.classes_[0]}" if model.n_trees_per_round_ > 1 else ""
         title = f"Round {number + 1:,}{output}: {self._root_text(number)}"
+        title = style.shorten_middle(title, _MAX_TITLE)
         style.style_axes(ax, title=title, x=name, y=y, grid="y")
 
     def _root_text(self, number: int) -> str:
@@ -225,7 +227,7 @@ class GradientPainter:
             np.add.at(gains, view.column[inner], trees.node_gains[nodes][inner])
         ax.barh(np.arange(len(shown)), gains[shown], 0.6, color=style.PALETTE[2], gid="gain")
         style.style_axes(ax, title="Gain of the round", grid="x")
-        style.label_bars(ax, [style.shorten(model.schema_.names[j], 14) for j in shown])
+        style.label_bars(ax, style.shorten_names([model.schema_.names[j] for j in shown], 14))
         ax.locator_params(axis="x", nbins=4)
 
 
@@ -239,6 +241,10 @@ def _numeric_column(model: Any, columns: Sequence[Any] | None) -> int:
         gains = model.importances("gain")
         return max(numeric, key=lambda j: gains[j])
     names = [schema.names[j] for j in numeric]
-    if len(columns) != 1 or columns[0] not in [*names, *numeric]:
-        raise ValueError(f"columns must be one of the numeric columns {names}, got {columns!r}.")
+    if isinstance(columns, str) or len(columns) != 1 or columns[0] not in [*names, *numeric]:
+        shown = f"{', '.join(map(repr, names[:8]))}{', ...' * (len(names) > 8)}"
+        raise ValueError(
+            "columns must be a list of exactly one numeric column for gradient boosting, got "
+            f"{columns!r}: choose among {shown}."
+        )
     return schema.names.index(columns[0]) if isinstance(columns[0], str) else int(columns[0])

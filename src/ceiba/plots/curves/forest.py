@@ -10,7 +10,7 @@ from ceiba._typing import Array
 from ceiba.ensemble.forest.oob import OobCurve, PermutationImportance
 from ceiba.plots import style
 from ceiba.plots.docstrings import documented
-from ceiba.plots.models import model_error
+from ceiba.plots.models import check_one_target, model_error
 
 _ARRAYS = ("n_trees", "error", "lower", "upper", "n_rows")
 _INSIGNIFICANT = "#8E8E8E"
@@ -48,6 +48,7 @@ def oob_curve(curve: OobCurve | Any, *, ax: Any = None) -> Any:
     """
     record = getattr(curve, "oob_curve_", curve)
     if not isinstance(record, OobCurve):
+        check_one_target(getattr(curve, "n_outputs_", 1))
         expected = "a random forest fitted with oob_score=True, or its oob_curve_"
         raise model_error("curve", expected, curve, _curve_remedy(curve))
     known = np.isfinite(np.asarray(record.error, dtype=float))
@@ -149,7 +150,7 @@ def importance(
     x = f"increase of the out-of-bag {result.measure}"
     style.style_axes(ax, title="Permutation importance", x=x, grid="x")
     style.set_note(ax, _significance_text(result, len(shown)))
-    style.label_bars(ax, [style.shorten(result.feature_names[j], _MAX_NAME) for j in shown])
+    style.label_bars(ax, style.shorten_names([result.feature_names[j] for j in shown], _MAX_NAME))
     for label, strong in zip(ax.get_yticklabels(), significant, strict=True):
         label.set_color(style.INK if strong else _INSIGNIFICANT)
     _add_importance_legend(ax, below=is_new)
@@ -159,6 +160,7 @@ def importance(
 def _importance_record(given: Any) -> PermutationImportance:
     record = getattr(given, "oob_importance_", given)
     if not isinstance(record, PermutationImportance):
+        check_one_target(getattr(given, "n_outputs_", 1))
         expected = "a random forest fitted with importance=True, or its oob_importance(X, y)"
         remedy = "sklearn.inspection.permutation_importance measures other models"
         if hasattr(given, "forest_"):

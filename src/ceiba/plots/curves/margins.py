@@ -12,7 +12,7 @@ from ceiba._typing import Array
 from ceiba.ensemble.common.votes import class_margin
 from ceiba.plots import style
 from ceiba.plots.docstrings import documented
-from ceiba.plots.models import model_error
+from ceiba.plots.models import check_one_target, model_error
 from ceiba.plots.planes.section import class_codes
 
 _LINES = ("-", (0, (5, 1.5)), (0, (1.5, 1)), (0, (5, 1.5, 1, 1.5)))
@@ -130,5 +130,6 @@ def _margins(model: Any, X: Any, y: Any) -> Array:
         return np.asarray(model.margins(X, y), dtype=float)
     if not hasattr(model, "predict_proba") or not hasattr(model, "classes_"):
         raise model_error("model", "a fitted classifier with predict_proba", model)
+    check_one_target(getattr(model, "n_outputs_", 1))
     probabilities = np.asarray(model.predict_proba(X), dtype=float)
     return class_margin(probabilities, class_codes(model, y, len(probabilities)))

@@ -20,7 +20,7 @@ from ceiba.plots.experiments.results import (
     plain_legend,
     pooled_probabilities,
 )
-from ceiba.plots.models import is_fitted, model_error
+from ceiba.plots.models import check_one_target, is_fitted, model_error
 from ceiba.plots.networks.view import named_models
 from ceiba.plots.planes.section import class_codes
 
@@ -195,6 +195,7 @@ def _check(model: Any) -> Any:
     if not is_classifier or not is_fitted(model) or not hasattr(model, "classes_"):
         expected = "a Comparison, or a fitted classifier with predict_proba"
         raise model_error("model", expected, model)
+    check_one_target(getattr(model, "n_outputs_", 1))
     return model
 
 

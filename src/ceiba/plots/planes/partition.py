@@ -12,7 +12,7 @@ from ceiba.base import unused_error
 from ceiba.data.target import Target
 from ceiba.plots import style
 from ceiba.plots.docstrings import documented
-from ceiba.plots.models import has_tree, model_error, one_estimator
+from ceiba.plots.models import check_one_target, has_tree, model_error, one_estimator
 from ceiba.plots.planes.section import LeafBoxes, Section
 
 _MAX_POINTS, _MAX_SURFACE_POINTS = 2_000, 500
@@ -167,6 +167,7 @@ def _prepare(
         if hasattr(model, "classes_"):
             remedy = "draw it with plots.regions(model, X, y)"
         raise model_error("model", "a fitted regression tree of Ceiba", model, remedy)
+    check_one_target(model.tree_.n_outputs)
     if y is None and max_points != default_points:
         raise unused_error("max_points", "y=None", max_points, default_points)
     section = Section.of(model, X, columns)

@@ -11,7 +11,7 @@ from ceiba.data.schema import Kind
 from ceiba.data.target import Target
 from ceiba.plots import style
 from ceiba.plots.docstrings import documented
-from ceiba.plots.models import has_tree, model_error
+from ceiba.plots.models import check_one_target, has_tree, model_error
 from ceiba.plots.planes.section import LeafBoxes, Section
 from ceiba.plots.projection import bounding_box
 from ceiba.tree.model.tree import Tree
@@ -123,6 +123,7 @@ def _tree_title(tree: Tree) -> str:
 def _check_tree(model: Any) -> None:
     if not has_tree(model) or hasattr(model, "classes_"):
         raise model_error("models", "fitted regression trees of Ceiba", model)
+    check_one_target(model.tree_.n_outputs)
     schema = model.tree_.schema
     if len(schema) != 1 or schema[0].kind is not Kind.NUMERIC or schema[0].temporal:
         names = f"columns {schema.names!r}" if len(schema) < 6 else f"{len(schema)} columns"

@@ -16,7 +16,7 @@ from ceiba.plots.style import (
     TICK_SIZE,
     count_text,
     label_bars,
-    shorten,
+    shorten_names,
     shorten_to_width,
     style_axes,
 )
@@ -191,7 +191,7 @@ class TreePainter:
         best = ranked[:_MAX_COLUMNS]
         if chosen not in best:
             best = np.append(best[:-1], chosen)
-        names = [shorten(self._tree.schema[int(j)].name, 18) for j in best]
+        names = shorten_names([self._tree.schema[int(j)].name for j in best], 18)
         colors = [ACCENT if j == chosen else _OTHER for j in best]
         ax.barh(np.arange(len(best)), gain[best], color=colors, height=0.7)
         _style_bars(ax, names, "Best gain per column")
