@@ -355,7 +355,8 @@ CHANGES: dict[str, dict[str, Any]] = {
     "min_samples_leaf": {"min_samples_leaf": 20}, "min_samples_split": {"min_samples_split": 60},
     "min_weight_fraction_leaf": {"min_weight_fraction_leaf": 0.1}, "missing": {
         "missing": "majority"}, "n_thresholds": {"thresholds": "quantile", "n_thresholds": 3},
-    "random_state": {"splitter": "random", "random_state": 7}, "splits": {"splits": "multiway", "category_correction": False},
+    "random_state": {"splitter": "random", "random_state": 7},
+    "splits": {"splits": "multiway", "category_correction": False},
     "splitter": {"splitter": "random"}, "threshold_scope": {
         "thresholds": "quantile", "threshold_scope": "root"}, "thresholds": {
         "thresholds": "mean"},
