@@ -21,6 +21,7 @@ Tests forest_tests();         // forest_tests.cpp
 Tests leaf_code_tests();      // leaf_code_tests.cpp
 Tests tree_part_tests();      // tree_part_tests.cpp
 Tests tree_tests();           // tree_tests.cpp
+Tests vector_grower_tests();  // vector_grower_tests.cpp
 
 inline void expect(bool holds, const std::string& what) {
     if (!holds) throw std::runtime_error(what);

@@ -327,7 +327,8 @@ int main() {
     };
     for (const tests::Tests& more :
          {tests::boosting_part_tests(), tests::forest_part_tests(), tests::forest_tests(),
-          tests::leaf_code_tests(), tests::tree_part_tests(), tests::tree_tests()})
+          tests::leaf_code_tests(), tests::tree_part_tests(), tests::tree_tests(),
+          tests::vector_grower_tests()})
         all.insert(all.end(), more.begin(), more.end());
     int passed = 0, failed = 0;
     for (const auto& [name, test] : all) {

@@ -24,6 +24,7 @@ from tests.budget import examples
 from tests.oracles.multi_output_naive import Problem, one_hot
 
 NEAR = 1e-9
+MONOTONIC_ERROR = "Monotonicity constraints are not supported with multiple outputs."
 
 
 def numbers(n: int = 200, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
@@ -39,6 +40,16 @@ def classes(n: int = 200, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
     X, Y = numbers(n, seed)
     four = np.digitize(Y[:, 0], [-1, 0, 1])
     return X, np.column_stack([four, 5 + (Y[:, 1] > 0), np.digitize(Y[:, 2], [0])])
+
+
+def mixed_table(targets: Any, n: int = 300) -> tuple[pd.DataFrame, np.ndarray]:
+    """Return rows with missing values, a column of sixteen categories, and three targets."""
+    X, y = targets(n)
+    X[::7, 0] = np.nan
+    frame = pd.DataFrame(X, columns=list("abcde"))
+    codes = np.random.default_rng(0).integers(0, 16, n)
+    frame["f"] = pd.Categorical(np.array(list("ABCDEFGHIJKLMNOP"))[codes])
+    return frame, y
 
 
 # Brute force
@@ -314,6 +325,85 @@ def test_options_of_one_target_raise(options: dict[str, Any]) -> None:
     X, y = classes()
     with pytest.raises(ParameterError, match=r"one target|multi-output"):
         DecisionTreeClassifier(**options).fit(X, y)
+
+
+@pytest.mark.parametrize("signs", [[1, 0, 0, 0, 0], np.array([0, 0, -1, 0, 0]), {0: 1}], ids=str)
+@pytest.mark.parametrize("learner", [DecisionTreeClassifier, DecisionTreeRegressor])
+def test_monotonic_constraints_raise(learner: Any, signs: Any) -> None:
+    X, y = classes()
+    with pytest.raises(ParameterError, match=f"^{MONOTONIC_ERROR}"):
+        learner(monotonic_cst=signs).fit(X, y)
+
+
+def test_paths_keep_interaction_constraints() -> None:
+    X, y = numbers(400)
+    model = DecisionTreeRegressor(interaction_cst=[[0, 1], [2, 3, 4]], min_samples_leaf=5).fit(X, y)
+    tree, nodes = model.tree_, model.decision_path(X).toarray().astype(bool)
+    together = {frozenset(tree.feature[on_path & ~tree.is_leaf].tolist()) for on_path in nodes}
+    assert max(map(len, together)) > 1
+    assert all(columns <= {0, 1} or columns <= {2, 3, 4} for columns in together)
+
+
+# Each parameter of the trees, with settings that it needs and a value that differs from the
+# default; these change the tree, and all others raise or concern other results.
+CHANGES: dict[str, dict[str, Any]] = {
+    "category_correction": {"category_correction": False}, "class_weight": {
+        "class_weight": "balanced"}, "growth": {"growth": "breadth_first"},
+    "interaction_cst": {"interaction_cst": "no_interactions"}, "max_bins": {"max_bins": 4},
+    "max_depth": {"max_depth": 2}, "max_features": {"max_features": 2},
+    "max_leaf_nodes": {"max_leaf_nodes": 4}, "min_impurity_decrease": {
+        "min_impurity_decrease": 0.05}, "min_impurity_split": {"min_impurity_split": 1.2},
+    "min_samples_leaf": {"min_samples_leaf": 20}, "min_samples_split": {"min_samples_split": 60},
+    "min_weight_fraction_leaf": {"min_weight_fraction_leaf": 0.1}, "missing": {
+        "missing": "majority"}, "n_thresholds": {"thresholds": "quantile", "n_thresholds": 3},
+    "random_state": {"splitter": "random", "random_state": 7},
+    "splits": {"splits": "multiway", "category_correction": False},
+    "splitter": {"splitter": "random"}, "threshold_scope": {
+        "thresholds": "quantile", "threshold_scope": "root"}, "thresholds": {
+        "thresholds": "mean"},
+}  # fmt: skip
+RAISE: dict[str, dict[str, Any]] = {
+    "above_average_gain": {"criterion": "gain_ratio", "above_average_gain": True},
+    "algorithm": {"algorithm": "c45"}, "ccp_alpha": {"ccp_alpha": 0.01},
+    "collapse": {"collapse": True}, "cost_matrix": {"cost_matrix": 1 - np.eye(2)},
+    "criterion": {"criterion": "entropy"},
+    "empty_branches": {"splits": "multiway", "empty_branches": True},
+    "feature_reuse": {"feature_reuse": "none"}, "leaf_probability": {
+        "leaf_probability": "laplace"}, "m_prior": {
+        "leaf_probability": "m_estimate", "m_prior": 3.0},
+    "max_surrogates": {"missing": "surrogate", "max_surrogates": 2},
+    "mdl_correction": {"criterion": "entropy", "mdl_correction": True},
+    "min_leaf_branches": {"splits": "multiway", "min_leaf_branches": "two"},
+    "min_split_fraction": {"min_split_fraction": 0.1},
+    "monotonic_cst": {"monotonic_cst": [1, 0, 0, 0, 0, 0]},
+    "n_intervals": {"splits": "intervals", "n_intervals": 3},
+    "prune_confidence": {"prune_confidence": 0.1}, "prune_folds": {"prune_folds": 5},
+    "prune_risk": {"prune_risk": "error"}, "prune_rule": {"prune_rule": "min"},
+    "pruning": {"pruning": "cost_complexity"}, "pruning_step": {"pruning_step": 1},
+    "subtree_raising": {"subtree_raising": True},
+    "validation_fraction": {"validation_fraction": 0.3},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("learner", [DecisionTreeClassifier, DecisionTreeRegressor])
+def test_every_parameter_is_obeyed_or_raises(learner: Any) -> None:
+    is_classes = learner is DecisionTreeClassifier
+    X, y = mixed_table(classes if is_classes else numbers)
+    fit = {"min_samples_leaf": 5}
+    for name in learner().get_params():
+        if name in CHANGES:
+            options = fit | CHANGES[name]
+            without = {k: v for k, v in options.items() if k != name} | fit
+            changed, other = (learner(**own).fit(X, y).tree_ for own in (options, without))
+            assert changed.nodes.tobytes() != other.nodes.tobytes(), name
+        elif name in RAISE:
+            options = RAISE[name]
+            if name == "criterion" and not is_classes:
+                options = {"criterion": "absolute_error"}
+            with pytest.raises(ParameterError, match=r"one target|y with several columns"):
+                learner(**options).fit(X, y)
+        else:
+            assert name in {"n_jobs", "trace"}
 
 
 def test_a_list_of_class_weights_needs_several_targets() -> None:

@@ -19,8 +19,8 @@ from ceiba.engine.choose import check_in_memory
 FORMAT = "ceiba-explanation-1"
 # Columns that a printed explanation shows, with their contributions and shares of distances.
 _MAX_COLUMNS, _MAX_SHARES = 12, 6
-# The cells of a line of neighbors: row, distance, weight and target, which is aligned left.
-_TARGETS = 3
+# Of the cells of a line of neighbors (row, distance, weight, target), the one that is aligned left.
+_TARGET_CELL = 3
 _MAX_WHOLE = 9  # digits of a whole number that are read more easily than an exponent
 _MAX_FIXED, _MAX_DECIMALS = 15, 6  # decimal exponents of contributions without an exponent
 
@@ -136,8 +136,10 @@ class Explanation:
         """Return the explanation as values of JSON; the keys are the same for all learners."""
         values = {entry.name: _plain(getattr(self, entry.name)) for entry in fields(self)}
         if self.neighbors is not None:
-            own = self.neighbors
-            values["neighbors"] = {e.name: _plain(getattr(own, e.name)) for e in fields(own)}
+            values["neighbors"] = {
+                entry.name: _plain(getattr(self.neighbors, entry.name))
+                for entry in fields(self.neighbors)
+            }
         return {"format": FORMAT, **values}
 
     def to_json(self, **options: Any) -> str:
@@ -163,14 +165,14 @@ class Explanation:
             "scores", "base", "contributions", "probabilities", "responsibilities", "distances"
         ):  # fmt: skip
             values[name] = _array(values[name])
-        if (own := values["neighbors"]) is not None:
+        if (neighbors := values["neighbors"]) is not None:
             values["neighbors"] = Neighbors(
-                rows=np.array(own["rows"], np.int64),
-                distances=np.array(own["distances"], np.float64),
-                weights=np.array(own["weights"], np.float64),
-                targets=np.array(own["targets"]),
-                votes=None if own["votes"] is None else {pair[0]: pair[1] for pair in own["votes"]},
-                contributions=_array(own["contributions"]),
+                rows=np.array(neighbors["rows"], np.int64),
+                distances=np.array(neighbors["distances"], np.float64),
+                weights=np.array(neighbors["weights"], np.float64),
+                targets=np.array(neighbors["targets"]),
+                votes=None if neighbors["votes"] is None else dict(neighbors["votes"]),
+                contributions=_array(neighbors["contributions"]),
             )
         return cls(**values)
 
@@ -226,17 +228,17 @@ class Explanation:
         ``max_columns`` are summed.
         """
         assert self.contributions is not None
-        own = self.contributions[:, output]
-        order = np.argsort(-np.abs(own), kind="stable")
-        order = order[own[order] != 0]
+        added = self.contributions[:, output]
+        order = np.argsort(-np.abs(added), kind="stable")
+        order = order[added[order] != 0]
         shown, rest = order[:max_columns], order[max_columns:]
         found = [
-            (self.columns[j], _text(self.values[j], plain=True), float(own[j]))
+            (self.columns[j], _text(self.values[j], plain=True), float(added[j]))
             for j in shown.tolist()
         ]
         if len(rest):
             others = f"{len(rest)} other column{'s'[: len(rest) - 1]}"
-            found.append((others, "", float(own[rest].sum())))
+            found.append((others, "", float(added[rest].sum())))
         return found
 
     def _contribution_lines(self) -> list[str]:
@@ -274,14 +276,14 @@ def neighbor_lines(neighbors: Neighbors, columns: list[str]) -> list[str]:
         order = np.argsort(-shares.sum(axis=0), kind="stable")
         shown, others = np.sort(order[:_MAX_SHARES]), order[_MAX_SHARES:]
         names += [columns[j] for j in shown] + ["others"] * bool(len(others))
-        for line, own in zip(cells, shares, strict=True):
-            rest = [own[others].sum()] if len(others) else []
-            line += [f"{100 * share:.1f}%" for share in (*own[shown], *rest)]
+        for line, row_shares in zip(cells, shares, strict=True):
+            rest = [row_shares[others].sum()] if len(others) else []
+            line += [f"{100 * share:.1f}%" for share in (*row_shares[shown], *rest)]
     lines = [names, *cells]
     widths = [max(len(cell) for cell in column) for column in zip(*lines, strict=True)]
     return [
         "  " + "  ".join(
-            cell.ljust(width) if j == _TARGETS else cell.rjust(width)
+            cell.ljust(width) if j == _TARGET_CELL else cell.rjust(width)
             for j, (cell, width) in enumerate(zip(line, widths, strict=True))
         ).rstrip()
         for line in lines

@@ -44,8 +44,8 @@ def compare_outputs(base: Array, contributions: Array) -> tuple[str, Array, Arra
         contributions = np.zeros_like(contributions)
         is_possible = np.isfinite(base)
     if len(base) == 2:
-        name, base_mean, mean = TWO_OUTPUTS, base[::-1], contributions[:, ::-1]
+        name, base_reference, reference = TWO_OUTPUTS, base[::-1], contributions[:, ::-1]
     else:
-        name, base_mean = SEVERAL_OUTPUTS, base[is_possible].mean()
-        mean = contributions[:, is_possible].mean(axis=1, keepdims=True)
-    return name, base - base_mean, contributions - mean
+        name, base_reference = SEVERAL_OUTPUTS, base[is_possible].mean()
+        reference = contributions[:, is_possible].mean(axis=1, keepdims=True)
+    return name, base - base_reference, contributions - reference

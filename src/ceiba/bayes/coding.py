@@ -23,7 +23,7 @@ from ceiba.data.source import Chunk, Source
 from ceiba.data.warn import warn_user
 from ceiba.engine import Engine
 from ceiba.stats import LabeledRows, TargetSummary, ToLabeledRows
-from ceiba.tree.classifier import class_weight_factors
+from ceiba.tree.class_weight import class_weight_factors
 
 
 @dataclass(frozen=True, eq=False)

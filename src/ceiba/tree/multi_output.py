@@ -19,13 +19,14 @@ import numpy as np
 
 from ceiba import _native
 from ceiba._typing import Array
-from ceiba.base import ParameterError, seed_of
+from ceiba.base import ParameterError, check_unused, seed_of
 from ceiba.base.estimator import schema_attributes
 from ceiba.data.target import Target
 from ceiba.engine.choose import check_in_memory
 from ceiba.stats import TargetSummary
 from ceiba.stats.outputs import MultiOutputRows
 from ceiba.stats.points import zero_weights_error
+from ceiba.tree.class_weight import class_weight_factors
 from ceiba.tree.config import TreeConfig
 from ceiba.tree.grow.encoding import ColumnEncoding, draw_sample
 from ceiba.tree.grow.grower import SAMPLE_ROWS, GrowthResult, TreeGrower
@@ -44,13 +45,22 @@ _SUPPORTED: tuple[tuple[str, tuple[Any, ...], Any], ...] = (
     ("min_split_fraction", (0.0,), 0.0),
     ("collapse", (False,), False),
     ("pruning", ("none",), "none"),
+    ("subtree_raising", (False,), False),
     ("min_leaf_branches", ("all",), "all"),
     ("feature_reuse", ("all",), "all"),
 )
+# Parameters of pruning, which needs one target, also after the fit.
+_PRUNING = ("prune_confidence", "prune_folds", "prune_risk", "prune_rule", "validation_fraction")
 
 
 def check_supported(config: TreeConfig) -> None:
     """Raise `ParameterError` for settings that trees of several targets do not have."""
+    if config.monotonic_cst is not None:  # an array, perhaps
+        raise ParameterError(
+            "Monotonicity constraints are not supported with multiple outputs. monotonic_cst "
+            "requires one target, got a y with several columns: set monotonic_cst=None, or fit a "
+            "model for each column."
+        )
     for name, allowed, choice in _SUPPORTED:
         value = getattr(config, name)
         if value in allowed:
@@ -76,6 +86,8 @@ def check_tree_options(model: Any, config: TreeConfig) -> None:
             f"leaf_probability={model.leaf_probability!r} requires one target, got a y with "
             "several columns: set leaf_probability='plain'."
         )
+    pruning = [name for name in _PRUNING if hasattr(model, name)]
+    check_unused(model, pruning, "a y with several columns")
 
 
 def check_one_output(model: Any, what: str) -> None:
@@ -98,7 +110,8 @@ def fit_tree(model: Any, X: Any, y: Any, sample_weight: Any) -> dict[str, Any]:
     factors = output_class_weights(getattr(model, "class_weight", None), rows)
     if factors is not None:
         weight = row_factors(factors, rows) * (1.0 if weight is None else weight)
-    result, means, targets = _grow(model, engine, rows, config, OutputTargets.of(rows, weight))
+    targets = OutputTargets.of(rows, weight)
+    result, means = _grow(model, engine, rows, config, targets)
     attributes = {
         "tree_": MultiOutputTree.of(result.tree, means, targets.output_classes),
         **schema_attributes(source.schema),
@@ -109,7 +122,7 @@ def fit_tree(model: Any, X: Any, y: Any, sample_weight: Any) -> dict[str, Any]:
 
 def _grow(
     model: Any, engine: Any, rows: MultiOutputRows, config: TreeConfig, targets: OutputTargets
-) -> tuple[GrowthResult, Array, OutputTargets]:
+) -> tuple[GrowthResult, Array]:
     """Grow the structure; return it with the mean targets of its nodes."""
     table, threads, seed = rows.labeled.table, engine.threads, seed_of(model.random_state)
     n_rows = len(rows)
@@ -133,7 +146,7 @@ def _grow(
     result = grower.pack(encoding, GrowthState(*state), table, codes)
     if config.thresholds == "value":
         result = replace(result, tree=snap_to_values(result.tree, table))
-    return result, means[result.state_nodes], targets
+    return result, means[result.state_nodes]
 
 
 def class_attributes(rows: MultiOutputRows, factors: list[Array] | None) -> dict[str, Any]:
@@ -147,8 +160,6 @@ def class_attributes(rows: MultiOutputRows, factors: list[Array] | None) -> dict
 
 def output_class_weights(class_weight: Any, rows: MultiOutputRows) -> list[Array] | None:
     """Return the factors of the classes of each output, or None."""
-    from ceiba.tree.classifier import class_weight_factors
-
     if class_weight is None:
         return None
     n_outputs = len(rows.targets)
@@ -174,8 +185,10 @@ def output_class_weights(class_weight: Any, rows: MultiOutputRows) -> list[Array
 def _class_summary(target: Target) -> TargetSummary:
     assert target.classes is not None
     counts = np.bincount(target.values, minlength=len(target.classes)).astype(np.int64)
-    ranges = (1.0, 1.0, True, np.nan, np.nan)
-    return TargetSummary((len(target.values),), target.classes, counts, *ranges)
+    return TargetSummary(
+        (len(target.values),), target.classes, counts, weight_min=1.0, weight_max=1.0,
+        integer_weights=True, target_min=np.nan, target_max=np.nan,
+    )  # fmt: skip
 
 
 def row_factors(factors: list[Array], rows: MultiOutputRows) -> Array:

@@ -22,7 +22,7 @@ from ceiba import (
 )
 from ceiba.base import ParameterError
 from ceiba.export.errors import NotExpressibleError
-from tests.tree.test_multi_output import classes, numbers
+from tests.tree.test_multi_output import MONOTONIC_ERROR, classes, mixed_table, numbers
 
 REGRESSORS = [(RandomForestRegressor, PeerRegressor), (ExtraTreesRegressor, PeerExtraRegressor)]
 CLASSIFIERS = [
@@ -108,6 +108,17 @@ def test_out_of_bag_predictions_of_numbers() -> None:
     assert model.oob_score_ == pytest.approx(r2_score(y, model.oob_prediction_))
 
 
+def test_out_of_bag_predictions_do_not_depend_on_the_trees_read_at_a_time(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    X, y = numbers()
+    model = RandomForestRegressor(7, oob_score=True, max_samples=0.5)
+    expected = model.fit(X, y).oob_prediction_
+    monkeypatch.setattr("ceiba.ensemble.forest.multi_output._OOB_TREES", 3)
+    monkeypatch.setattr("ceiba.ensemble.forest.multi_output._OOB_ROWS", 64)
+    assert np.array_equal(model.fit(X, y).oob_prediction_, expected, equal_nan=True)
+
+
 def test_out_of_bag_probabilities_have_scikit_learns_axes() -> None:
     X, y = classes()
     model = RandomForestClassifier(40, oob_score=True).fit(X, y[:, 1:])
@@ -177,6 +188,57 @@ def test_options_of_one_target_raise(options: dict[str, Any]) -> None:
     X, y = classes()
     with pytest.raises(ParameterError, match="one target"):
         RandomForestClassifier(2, **options).fit(X, y)
+
+
+@pytest.mark.parametrize("learner", [RandomForestClassifier, ExtraTreesRegressor])
+@pytest.mark.parametrize("signs", [[1, 0, 0, 0, 0], np.array([0, 0, -1, 0, 0]), {0: 1}], ids=str)
+def test_monotonic_constraints_raise(learner: Any, signs: Any) -> None:
+    X, y = classes()
+    with pytest.raises(ParameterError, match=f"^{MONOTONIC_ERROR}"):
+        learner(2, monotonic_cst=signs).fit(X, y)
+
+
+# Each parameter of the forests, with other settings that it needs and a value that differs from
+# the default; these change the trees, and all others raise or concern other results.
+CHANGES: dict[str, dict[str, Any]] = {
+    "bootstrap": {"bootstrap": False}, "category_correction": {"category_correction": False},
+    "class_weight": {"class_weight": "balanced"}, "max_bins": {"max_bins": 4},
+    "interaction_cst": {"interaction_cst": "no_interactions"}, "max_depth": {"max_depth": 2},
+    "max_features": {"max_features": 1}, "max_features_per": {"max_features_per": "tree"},
+    "max_leaf_nodes": {"max_leaf_nodes": 4}, "max_samples": {"max_samples": 0.5},
+    "min_impurity_decrease": {"min_impurity_decrease": 0.01}, "missing": {"missing": "branch"},
+    "min_samples_leaf": {"min_samples_leaf": 20}, "min_samples_split": {"min_samples_split": 60},
+    "min_weight_fraction_leaf": {"min_weight_fraction_leaf": 0.1}, "random_state": {
+        "random_state": 7}, "n_estimators": {"n_estimators": 3}, "thresholds": {
+        "thresholds": "random"}, "n_thresholds": {"thresholds": "random", "n_thresholds": 5},
+    "tree_features": {"max_features_per": "both", "tree_features": 3},
+}  # fmt: skip
+RAISE = {
+    "ccp_alpha": 0.1, "importance": True, "leaf_probability": "laplace", "quantiles": True,
+    "monotonic_cst": [1, 0, 0, 0, 0, 0], "criterion": {"gini": "entropy",
+    "squared_error": "absolute_error"},
+}  # fmt: skip
+OTHER_RESULTS = {"n_jobs", "verbose", "warm_start", "oob_score"}
+
+
+@pytest.mark.parametrize("learner", [RandomForestClassifier, RandomForestRegressor])
+def test_every_parameter_is_obeyed_or_raises(learner: Any) -> None:
+    X, y = mixed_table(classes if learner is RandomForestClassifier else numbers)
+    fit = {"n_estimators": 2, "max_features": 3, "max_samples": 0.9, "max_depth": 5}
+    for name, value in learner().get_params().items():
+        if name in CHANGES:
+            options = fit | CHANGES[name]
+            # max_features_per="both" requires tree_features.
+            dropped = {name, "max_features_per"} if name == "tree_features" else {name}
+            without = {k: v for k, v in options.items() if k not in dropped} | fit
+            changed, other = (learner(**own).fit(X, y).forest_ for own in (options, without))
+            assert changed.nodes.tobytes() != other.nodes.tobytes(), name
+        elif name in RAISE:
+            other = RAISE[name][value] if name == "criterion" else RAISE[name]
+            with pytest.raises(ParameterError, match="one target"):
+                learner(2, **{name: other}).fit(X, y)
+        else:
+            assert name in OTHER_RESULTS
 
 
 def test_tools_of_one_target_raise() -> None:

@@ -6,9 +6,9 @@
 // sorted at all: its candidate may then be missing or be worse than its best, but the best split of
 // the node is the one that sorting all rows finds.
 //
-// A split in two has the score (sum of the branches' terms) c + W / (L R) * sum of squares of
-// d, where c does not depend on it, W, L and R are the weights of the node and its branches, and d
-// are the distances of the sums on the left from what they would be if both branches were alike.
+// The score of a split in two, the sum of its branches' terms, is c + W / (L R) |d|^2, where c does
+// not depend on it, W, L and R are the weights of the node and its branches, and d are the
+// distances of the sums on the left from what they would be if both branches were alike.
 // Bounds of bins in this way: Alsabti, Ranka & Singh (1998), "CLOUDS: a decision tree classifier
 // for large datasets", KDD.
 #pragma once
@@ -80,7 +80,8 @@ struct CoarseScores {
 // fractions of the node.
 class GiniCoarseSums {
   public:
-    // Weight above rows, by bin and class; each of the rows left of the bin.
+    // Words of (bin, class): weight in the upper half, rows in the lower one, summed over the bins
+    // below.
     using Sums = std::vector<std::uint64_t>;
 
     explicit GiniCoarseSums(const TreeConfig& config)
@@ -148,7 +149,7 @@ class GiniCoarseSums {
         return found;
     }
 
-    // Start with what is left of a bin.
+    // Start with the sums of the rows below a bin.
     void begin_bin(std::size_t bin, const Sums& sums) {
         rows_ = weight_ = squares_ = products_ = 0;
         for (std::size_t k = 0; k < classes_; ++k) {

@@ -15,7 +15,7 @@ struct VectorForest {
     std::vector<double> leaf_values;  // means of the targets, leaf by leaf in node order
 };
 
-// As grow_forest, of which balanced classes are not supported.
+// Grow a forest, as grow_forest does; `config.balanced_unit` must be 0.
 template <typename Code>
 VectorForest grow_vector_forest(const ForestConfig& config, const tree::Columns<Code>& columns,
                                 const tree::VectorTargets& targets, const Sampling& sampling,

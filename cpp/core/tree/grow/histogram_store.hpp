@@ -132,8 +132,9 @@ class Histogram {
     std::vector<Number> cells_;
 };
 
-// Histograms of the open nodes. Those of the oldest nodes, which growth in depth needs last, are
-// dropped when all take more than `max_bytes`; they are counted again when they are needed.
+// Histograms of the open nodes. Those of the oldest nodes are dropped when all take more than
+// `max_bytes`; they are counted again when they are needed. Depth-first growth splits the oldest
+// open nodes last; breadth-first growth splits them next, and counts those that were dropped again.
 template <typename Layout>
 class HistogramStore {
   public:

@@ -43,7 +43,7 @@ from ceiba.bayes.training import (
 )
 from ceiba.data.schema import Schema
 from ceiba.data.source import Source
-from ceiba.tree.classifier import class_weight_factors
+from ceiba.tree.class_weight import class_weight_factors
 
 # Distributions that are exponential families, in the order of their columns in the rows.
 EXPONENTIAL = ("gaussian", "poisson")

@@ -37,7 +37,7 @@ from ceiba.data.schema import Schema
 from ceiba.data.source import Source
 from ceiba.engine import Engine
 from ceiba.stats import TargetSummary, ToLabeledRows
-from ceiba.tree.classifier import class_weight_factors
+from ceiba.tree.class_weight import class_weight_factors
 
 # Share of a count that is rounding when rows are removed.
 _ROUNDING = 1e-12

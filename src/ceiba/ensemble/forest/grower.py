@@ -25,7 +25,7 @@ from ceiba.ensemble.common.rows import table_arrays
 from ceiba.ensemble.common.sampling import RowSampler, are_integer_weights, tree_seeds
 from ceiba.ensemble.forest.model import Forest
 from ceiba.stats import LabeledRows, TargetSummary
-from ceiba.tree.classifier import class_weight_factors
+from ceiba.tree.class_weight import class_weight_factors
 from ceiba.tree.config import GrowthConfig, TreeConfig
 from ceiba.tree.grow.encoding import CodeValues, ColumnEncoding, RowSample
 from ceiba.tree.grow.grower import SAMPLE_ROWS

@@ -39,8 +39,9 @@ from ceiba.tree.model.node_dtype import NodeView
 from ceiba.tree.model.tree import Tree
 from ceiba.tree.multi_output import class_attributes, output_class_weights, row_factors
 
-# Rows whose leaves in all trees are kept at a time.
-_OOB_ROWS = 65_536
+# Rows and trees whose leaves are kept at a time. The mask of a tree's out-of-bag rows has a byte
+# per row: those of 64 trees take the memory of eight columns, however many trees there are.
+_OOB_ROWS, _OOB_TREES = 65_536, 64
 # Parameters of forests that have no meaning for several targets, and their values without effect.
 _SINGLE_OUTPUT = {"importance": False, "ccp_alpha": 0.0, "quantiles": False,
                   "leaf_probability": "plain"}  # fmt: skip
@@ -276,19 +277,21 @@ def out_of_bag_vectors(
     Rows without such a tree have NaN.
     """
     n_rows, table = len(sample.rows), sample.rows.table
-    sums = np.zeros((n_rows, forest.leaf_values.shape[1]))
-    own = np.flatnonzero(forest.samples[:, 1] == np.uint64(sample.fingerprint))
-    is_out = np.empty((n_rows, len(own)), bool)
-    for t, number in enumerate(own):
-        is_out[:, t] = sample.sampler.counts(int(forest.tree_seeds[number])) == 0
-    n_trees = is_out.sum(axis=1)
-    for first in range(0, n_rows, _OOB_ROWS):
-        block = np.arange(first, min(first + _OOB_ROWS, n_rows))
-        leaves = forest.apply(table.take(block), threads)
-        for t, number in enumerate(own):
-            out = is_out[block, t]
-            nodes = forest.tree_offsets[number] + leaves[out, number]
-            sums[block[out]] += forest.leaf_values[forest.leaf_row[nodes]]
+    sums, n_trees = np.zeros((n_rows, forest.leaf_values.shape[1])), np.zeros(n_rows, np.int64)
+    sampled = np.flatnonzero(forest.samples[:, 1] == np.uint64(sample.fingerprint))
+    for start in range(0, len(sampled), _OOB_TREES):
+        numbers = sampled[start : start + _OOB_TREES]
+        trees = forest.drop_trees(np.setdiff1d(np.arange(forest.n_trees), numbers).tolist())
+        assert isinstance(trees, MultiOutputForest)
+        is_out = np.array([sample.sampler.counts(int(seed)) == 0 for seed in trees.tree_seeds])
+        n_trees += is_out.sum(axis=0)
+        for first in range(0, n_rows, _OOB_ROWS):
+            block = np.arange(first, min(first + _OOB_ROWS, n_rows))
+            leaves = trees.apply(table.take(block), threads)
+            for t in range(len(numbers)):
+                out = is_out[t, block]
+                nodes = trees.tree_offsets[t] + leaves[out, t]
+                sums[block[out]] += trees.leaf_values[trees.leaf_row[nodes]]
     mean = np.full(sums.shape, np.nan)
     np.divide(sums, n_trees[:, None], out=mean, where=n_trees[:, None] > 0)
     return mean, n_trees

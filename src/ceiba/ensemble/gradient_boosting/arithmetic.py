@@ -18,12 +18,10 @@ from typing import Any
 
 import numpy as np
 
+from ceiba import _native
 from ceiba._typing import Array
 from ceiba.tree.explain.conditions import branch_text
 from ceiba.tree.model.tree import Tree
-
-# The gain of a column with more categories is lowered by what so many reach by chance.
-_FEW_CATEGORIES = 10
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -179,7 +177,8 @@ def split_arithmetic(
     parts = of(node), of(left), of(right)
     split = tree.split(node)
     column = tree.schema[split.column]
-    corrected = bool(split.branches) and len(column.categories) > _FEW_CATEGORIES
+    # The gain of a column of many categories is lowered by what so many reach by chance.
+    corrected = bool(split.branches) and len(column.categories) > _native.FEW_CATEGORIES
     by_chance = parts[1].score + parts[2].score - parts[0].score - gain if corrected else 0.0
     title = (
         f"round {frame['round']}, output {output}, node {node}: left if "

@@ -21,7 +21,7 @@ from ceiba.ensemble.gradient_boosting.losses import (
 )
 from ceiba.ensemble.gradient_boosting.model import BoostedTrees
 from ceiba.stats import LabeledRows, TargetSummary
-from ceiba.tree.classifier import class_weight_factors
+from ceiba.tree.class_weight import class_weight_factors
 from ceiba.tree.constraints import check_monotonic_classes
 
 # Probabilities of an init predictor are kept away from 0 and 1, whose log-odds are infinite.

@@ -67,18 +67,22 @@ class OutputTargets:
             scale.targets(LabeledRows(rows.labeled.table, target, weight))
             for scale, target in zip(scales, rows.targets, strict=True)
         ]
-        varies = [bool(np.ptp(target.values)) for target in rows.targets]
+        is_varying = [bool(np.ptp(target.values)) for target in rows.targets]
         # Constant outputs have no range, and no squares.
-        bits = [scale.target_bits for scale, own in zip(scales, varies, strict=True) if own]
-        largest = scales[_first(scales, varies, min(bits)) if bits else 0]
+        bits = [
+            scale.target_bits for scale, varies in zip(scales, is_varying, strict=True) if varies
+        ]
+        largest = scales[_first(scales, is_varying, min(bits)) if bits else 0]
         factors = [
-            math.ldexp(1 / n_outputs, 2 * (largest.target_bits - scale.target_bits)) if own else 0.0
-            for scale, own in zip(scales, varies, strict=True)
+            math.ldexp(1 / n_outputs, 2 * (largest.target_bits - scale.target_bits))
+            if varies
+            else 0.0
+            for scale, varies in zip(scales, is_varying, strict=True)
         ]
         units = [math.ldexp(1.0, scale.weight_bits - scale.target_bits) for scale in scales]
         native = _native.VectorTargets(
-            weighted_target=_columns(own.weighted_target for own in terms),
-            value=_columns(own.value for own in terms),
+            weighted_target=_columns(term.weighted_target for term in terms),
+            value=_columns(term.value for term in terms),
             center=np.array([scale.target_center for scale in scales]),
             unit=np.array(units),
             weight=terms[0].weight,
@@ -148,7 +152,9 @@ def _check_range(output: int, values: Array) -> None:
         )
 
 
-def _first(scales: list[FixedPointScale], varies: list[bool], bits: int) -> int:
+def _first(scales: list[FixedPointScale], is_varying: list[bool], bits: int) -> int:
     """Return the first output that varies and has this scale: the largest range."""
-    pairs = zip(scales, varies, strict=True)
-    return next(k for k, (scale, own) in enumerate(pairs) if own and scale.target_bits == bits)
+    pairs = zip(scales, is_varying, strict=True)
+    return next(
+        k for k, (scale, varies) in enumerate(pairs) if varies and scale.target_bits == bits
+    )

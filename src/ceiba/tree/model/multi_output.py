@@ -106,12 +106,12 @@ class MultiOutputTree(Tree):
     @property
     def is_classification(self) -> bool:
         """Raise ValueError: what shows or converts a tree of one target has no form for several."""
-        self._refuse("This")
+        self._refuse("is_classification")
 
     @property
     def prediction_values(self) -> Array:
         """Raise ValueError, as `is_classification`."""
-        self._refuse("This")
+        self._refuse("prediction_values")
 
     def to_text(self, **options: Any) -> str:
         """Raise ValueError: the text of a tree shows one target."""
