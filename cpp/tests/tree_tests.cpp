@@ -397,7 +397,7 @@ void leaves_are_moved_to_their_bounds() {
             const tree::ClassPair moved = builder.bounded_weights(v);
             const double fraction = double(moved[1]) / double(moved[0] + moved[1]);
             expect(moved[0] + moved[1] == builder.weight(v), "the weight stays");
-            expect(builder.nodes[v].bounds.contain(fraction), "the fraction is within the bounds");
+            expect(builder.nodes[v].bounds.contains(fraction), "the fraction is within the bounds");
             ++n_moved;
         }
     }

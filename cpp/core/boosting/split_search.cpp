@@ -74,8 +74,9 @@ void SplitSearch::add_prefix_sums(const typename Layout::Word* cells, const std:
         left_gradient_.resize(outputs_ * n);
         left_hessian_.resize(outputs_ * n);
         left_rows_.resize(n);
-        scores_.resize(n);
-        scores_with_missing_.resize(n);
+        missing_right_.resize(n);
+        missing_left_.resize(n);
+        best_scores_.resize(n);
     }
     for (std::size_t k = 0; k < outputs_; ++k) {
         typename Layout::Word sum{};
@@ -141,28 +142,25 @@ void SplitSearch::find_threshold(const BoostedNode& node, const Column& column,
     add_prefix_sums<Layout>(cells, counts, nullptr, n);
     // With missing values, the last prefix separates the known values from the missing ones.
     const std::size_t m = has_missing ? n : n - 1;
-    score_prefixes(node, m, nullptr, monotonic, scores_.data());
+    score_prefixes(node, m, nullptr, monotonic, missing_right_.data());
     if (has_missing) {
         to_real(missing_units_.data(), counts ? counts[n] : 0, missing_);
-        score_prefixes(node, n - 1, &missing_, monotonic, scores_with_missing_.data());
-        scores_with_missing_[n - 1] = -kInfinity;
+        score_prefixes(node, n - 1, &missing_, monotonic, missing_left_.data());
+        missing_left_[n - 1] = -kInfinity;
         // Below all known values of the node, a threshold separates them from the missing ones;
         // the last prefix does so with the known values on the left.
-        for (std::size_t i = 0; i < n && left_hessian_[i] == 0; ++i)
-            scores_with_missing_[i] = -kInfinity;
+        for (std::size_t i = 0; i < n && left_hessian_[i] == 0; ++i) missing_left_[i] = -kInfinity;
         for (std::size_t i = 0; i < m; ++i)
-            std::swap(scores_[i], scores_with_missing_[i]);  // scores_: missing values go left
-        for (std::size_t i = 0; i < m; ++i)
-            scores_with_missing_[i] = std::max(scores_[i], scores_with_missing_[i]);
+            best_scores_[i] = std::max(missing_left_[i], missing_right_[i]);
     }
-    const double* scores = has_missing ? scores_with_missing_.data() : scores_.data();
+    const double* scores = has_missing ? best_scores_.data() : missing_right_.data();
     const double largest = tree_kernels().largest(scores, m);
     const double gain = largest - node.score;
     if (!is_enough(gain, node)) return;
     const auto at = std::size_t(std::find(scores, scores + m, largest) - scores);
     best.split_between(std::uint32_t(at), std::uint32_t(at + 1), gain);
     if (!has_missing) return;
-    best.missing_branch = scores_[at] == largest ? 0 : 1;
+    best.missing_branch = missing_left_[at] == largest ? 0 : 1;
     if (best.missing_branch == 1 && left_hessian_[at] == left_hessian_[n - 1])
         best.shape = tree::SplitShape::kKnown;
 }
@@ -206,13 +204,13 @@ void SplitSearch::find_categories(const BoostedNode& node, const Column& column,
     const std::size_t n = codes_.size();
     if (n < 2) return;
     add_prefix_sums<Layout>(cells, counts, codes_.data(), n);
-    score_prefixes(node, n - 1, nullptr, 0, scores_.data());
-    const double largest = tree_kernels().largest(scores_.data(), n - 1);
+    score_prefixes(node, n - 1, nullptr, 0, missing_right_.data());
+    const double largest = tree_kernels().largest(missing_right_.data(), n - 1);
     double gain = largest - node.score;
     if (column.n_codes > tree::kFewCategories) gain -= double(n - 2) * node.chance_gain;
     if (!is_enough(gain, node)) return;
-    const auto at =
-        std::size_t(std::find(scores_.begin(), scores_.end(), largest) - scores_.begin());
+    const auto at = std::size_t(std::find(missing_right_.begin(), missing_right_.end(), largest) -
+                                missing_right_.begin());
     best.score = best.terms = gain;
     best.shape = tree::SplitShape::kTable;
     best.method = tree::SearchMethod::kOrdered;
@@ -237,7 +235,8 @@ void SplitSearch::score_prefixes(const BoostedNode& node, std::size_t m, const R
                                    config_.reg_alpha, min_hessian_},
                                   out);
     } else {
-        std::vector<double> part(m), mean(m, 0.0);
+        output_scores_.resize(std::max(output_scores_.size(), m));
+        hessian_sum_.assign(m, 0.0);
         std::fill_n(out, m, 0.0);
         double total = 0;
         for (std::size_t k = 0; k < outputs_; ++k) {
@@ -247,16 +246,16 @@ void SplitSearch::score_prefixes(const BoostedNode& node, std::size_t m, const R
                                       missing ? missing->gradient[k] : 0, add,
                                       {node.sums.gradient[k], node.sums.hessian[k],
                                        config_.reg_lambda, config_.reg_alpha, 0},
-                                      part.data());
+                                      output_scores_.data());
             for (std::size_t i = 0; i < m; ++i) {
-                out[i] += part[i];
-                mean[i] += hessian[i] + add;
+                out[i] += output_scores_[i];
+                hessian_sum_[i] += hessian[i] + add;
             }
             total += node.sums.hessian[k];
         }
         const double min_sum = config_.min_child_weight * double(outputs_);
         for (std::size_t i = 0; i < m; ++i)
-            if (mean[i] < min_sum || total - mean[i] < min_sum) out[i] = -kInfinity;
+            if (hessian_sum_[i] < min_sum || total - hessian_sum_[i] < min_sum) out[i] = -kInfinity;
     }
     if (!has_counts_) return;
     const double add = missing ? missing->rows : 0, min_rows = double(config_.min_rows);

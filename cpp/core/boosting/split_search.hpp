@@ -101,7 +101,11 @@ class SplitSearch {
     std::size_t capacity_ = 0;
     std::vector<double> left_gradient_, left_hessian_, left_rows_;
     std::vector<std::uint64_t> packed_sums_;
-    std::vector<double> scores_, scores_with_missing_;
+    // Scores of the prefixes with missing values in either branch, and the larger ones. Without
+    // missing values, and of categories, only the first are computed.
+    std::vector<double> missing_right_, missing_left_, best_scores_;
+    // With several outputs: scores of one output, and Hessians summed over all of them.
+    std::vector<double> output_scores_, hessian_sum_;
     std::vector<std::uint32_t> codes_;
     std::vector<double> keys_;
     std::vector<GradientSum> missing_units_;

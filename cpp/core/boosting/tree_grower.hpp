@@ -71,7 +71,7 @@ class BoostedTreeGrower {
             is_last_ = ++n_leaves == config_.max_leaves;
             expand(node);
             const auto child = std::size_t(builder_.nodes[node].child);
-            evaluate({child, child + 1}, count_branches(node));
+            evaluate({child, child + 1}, split_histogram(node));
         });
         collect_leaves();
         keep_sums();
@@ -148,16 +148,16 @@ class BoostedTreeGrower {
         Candidate best;
     };
 
-    // Histograms of two branches that are still to be counted: `smaller` from its rows, `larger`,
-    // now that of their node, by subtraction. Null: nothing is to be counted.
-    struct Counting {
+    // Histograms of two branches still to be counted: `smaller` from its rows; `larger` holds that
+    // of the parent until `smaller` is subtracted. Null: nothing to count.
+    struct BranchHistograms {
         std::span<const std::uint32_t> rows;
         Word* smaller = nullptr;
         Word* larger = nullptr;
     };
 
     // Find the best splits of sibling nodes that may be split.
-    void evaluate(std::initializer_list<std::size_t> nodes, const Counting& counting) {
+    void evaluate(std::initializer_list<std::size_t> nodes, const BranchHistograms& branches) {
         std::vector<NodeSearch> searches;
         for (const std::size_t node : nodes) {
             if (!is_open(node)) continue;
@@ -166,7 +166,7 @@ class BoostedTreeGrower {
             if (!searches_[0].counts_by_hessian() && has_few_rows(node))
                 searches.back().counts = codes_.count(rows_of(node));
         }
-        find(searches, counting);
+        find(searches, branches);
         for (NodeSearch& search : searches) {
             if (lacks_rows(search)) {
                 search.counts = codes_.count(rows_of(search.node));
@@ -192,10 +192,10 @@ class BoostedTreeGrower {
 
     // Search the columns of some nodes, after counting them if that is still to be done; every
     // thread does both for columns of its own. Ties go to the first column.
-    void find(std::span<NodeSearch> searches, const Counting& counting) {
+    void find(std::span<NodeSearch> searches, const BranchHistograms& branches) {
         const std::size_t p = trees_.columns_.count();
         const double n_cells = double(codes_.n_cells() * outputs_);
-        double work = 2.0 * double(counting.rows.size() * p * outputs_);
+        double work = 2.0 * double(branches.rows.size() * p * outputs_);
         for (NodeSearch& search : searches) {
             search.found.assign(search.columns.size(), Candidate{});
             work += 8.0 * n_cells;
@@ -205,7 +205,7 @@ class BoostedTreeGrower {
         const Segments blocks{p, std::min(p, std::size_t(threads > 1 ? 2 * threads : 1))};
         for_segments(blocks, threads, [&](std::size_t s, int thread, Interrupt&) {
             const std::size_t first = blocks.begin(s), last = blocks.end(s);
-            if (counting.smaller != nullptr) count_columns(counting, first, last);
+            if (branches.smaller != nullptr) count_columns(branches, first, last);
             for (NodeSearch& search : searches)
                 find_in(search, first, last, searches_[std::size_t(thread)]);
         });
@@ -234,12 +234,13 @@ class BoostedTreeGrower {
         }
     }
 
-    void count_columns(const Counting& counting, std::size_t first, std::size_t last) const {
+    void count_columns(const BranchHistograms& branches, std::size_t first,
+                       std::size_t last) const {
         const std::size_t begin = codes_.offset(first) * outputs_;
         const std::size_t end = codes_.offset(last) * outputs_;
-        std::fill(counting.smaller + begin, counting.smaller + end, Word{});
-        codes_.add(counting.rows, first, last, values_.data(), outputs_, counting.smaller);
-        for (std::size_t i = begin; i < end; ++i) counting.larger[i] -= counting.smaller[i];
+        std::fill(branches.smaller + begin, branches.smaller + end, Word{});
+        codes_.add(branches.rows, first, last, values_.data(), outputs_, branches.smaller);
+        for (std::size_t i = begin; i < end; ++i) branches.larger[i] -= branches.smaller[i];
     }
 
     // Cells have no room for the number of rows. The best split is therefore searched as if every
@@ -299,7 +300,7 @@ class BoostedTreeGrower {
         std::vector<std::int32_t> allowed = tree_columns_;
         if (config_.interactions)
             std::erase_if(allowed, [&](std::int32_t j) {
-                return !builder_.interactions.contain(builder_.nodes[node].interaction_state, j);
+                return !builder_.interactions.is_allowed(builder_.nodes[node].interaction_state, j);
             });
         const auto n_drawn = std::size_t(config_.columns_per_node);
         if (n_drawn == 0 || n_drawn >= allowed.size()) return allowed;
@@ -359,7 +360,7 @@ class BoostedTreeGrower {
     // Replace the histogram of a node by those of its branches. Large branches are counted here,
     // their rows distributed over the threads; small ones together with the search for splits,
     // which wakes the threads once instead of twice (100,000 rows, 63 leaves: 15 % of the time).
-    Counting count_branches(std::size_t node) {
+    BranchHistograms split_histogram(std::size_t node) {
         const auto child = std::size_t(builder_.nodes[node].child);
         const bool is_first = n_rows(child) >= n_rows(child + 1);
         const std::size_t larger = is_first ? child : child + 1;

@@ -257,22 +257,9 @@ void walk(const WalkNodes& nodes, const float* rows, std::size_t n, std::size_t 
 }
 #endif
 
-void exponentials(const double* x, std::size_t n, double* out) {
-    constexpr std::size_t kWidth = kLanes<double>;
-    // e^x = 1 / e^-x for x > 0.
-    const auto compute = [](const Doubles& v) {
-        const Doubles e = exp_negative(choose(v > 0, -v, v));
-        return choose(v > 0, 1.0 / e, e);
-    };
-    std::size_t i = 0;
-    for (; i + kWidth <= n; i += kWidth) store(out + i, compute(load(x + i)));
-    for (; i < n; ++i) out[i] = compute(splat(x[i]))[0];
-}
-
 }  // namespace
 
 extern const BoostingKernels CEIBA_BOOSTING_NAME(CEIBA_ISA);
-const BoostingKernels CEIBA_BOOSTING_NAME(CEIBA_ISA){unpack,  scores, logistic,
-                                                     softmax, walk,   exponentials};
+const BoostingKernels CEIBA_BOOSTING_NAME(CEIBA_ISA){unpack, scores, logistic, softmax, walk};
 
 }  // namespace ceiba

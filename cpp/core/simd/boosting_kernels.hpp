@@ -48,8 +48,6 @@ struct BoostingKernels {
     // Find the leaves of n rows of `width` floats; n is a multiple of kWalkRows.
     void (*walk)(const WalkNodes& nodes, const float* rows, std::size_t n, std::size_t width,
                  std::uint32_t* leaf);
-    // e^x of n numbers, as scalar code would compute it: zero far below, infinity far above.
-    void (*exponentials)(const double* x, std::size_t n, double* out);
 };
 
 // Rows that walk through a tree together.

@@ -26,14 +26,14 @@ inline Masks bits(const Doubles& v) {
     __builtin_memcpy(&out, &v, sizeof v);
     return out;
 }
-inline Doubles number(const Masks& v) {
+inline Doubles from_bits(const Masks& v) {
     Doubles out;
     __builtin_memcpy(&out, &v, sizeof v);
     return out;
 }
 // `yes` where all bits of the mask are set, `no` where none is: one operation with AVX-512.
 inline Doubles choose(const Masks& mask, const Doubles& yes, const Doubles& no) {
-    return number((bits(yes) & mask) | (bits(no) & ~mask));
+    return from_bits((bits(yes) & mask) | (bits(no) & ~mask));
 }
 
 void branches(const RealSplit* splits, std::size_t n, const double* x, std::int64_t* branch) {
@@ -70,8 +70,8 @@ inline void explain_lanes(const ShapTree& tree, const std::int64_t* branch, Path
         const Masks own_branch = load_mask(branch + std::size_t(edge.split) * kShapRows);
         // A row that follows all branches passes as the training rows do, whether the column is
         // known or not, as if it had failed before.
-        const Masks before =
-            load_mask(path.holds + std::size_t(edge.previous) * kShapRows) & (own_branch >= 0);
+        const Masks before = load_mask(path.holds + std::size_t(edge.previous_depth) * kShapRows) &
+                             (own_branch >= 0);
         const Masks taken = own_branch == std::int64_t(edge.branch) - Masks{};
         const Masks holds = before & taken;
         store_mask(path.holds + depth * kShapRows, holds);
@@ -96,8 +96,9 @@ inline void explain_lanes(const ShapTree& tree, const std::int64_t* branch, Path
             const double* part = tree.factors + std::size_t(c) * n_factors;
             c = closed.parent;
             const Masks own = load_mask(path.holds + d * kShapRows);
-            const Masks above = load_mask(path.holds + std::size_t(closed.previous) * kShapRows) &
-                                (load_mask(branch + std::size_t(closed.split) * kShapRows) >= 0);
+            const Masks above =
+                load_mask(path.holds + std::size_t(closed.previous_depth) * kShapRows) &
+                (load_mask(branch + std::size_t(closed.split) * kShapRows) >= 0);
             const double* below = path.sums + d * width * n_values;
             double* parent = path.sums + (d - 1) * width * n_values;
             double* result = out + std::size_t(closed.column) * tree.n_outputs * kShapRows;
@@ -106,7 +107,7 @@ inline void explain_lanes(const ShapTree& tree, const std::int64_t* branch, Path
                 for (std::size_t q = 0; q < n_points; ++q) {
                     const std::size_t at = (k * n_points + q) * kShapRows;
                     const Doubles sum = load(below + at);
-                    const Doubles fails = number(bits(splat(part[3 * n_points + q])) & above);
+                    const Doubles fails = from_bits(bits(splat(part[3 * n_points + q])) & above);
                     total += sum * choose(own, splat(part[2 * n_points + q]), fails);
                     store(parent + at, load(parent + at) + sum);
                 }
@@ -123,7 +124,7 @@ void explain_block(const ShapTree& tree, const std::int64_t* branch, double* scr
     auto* holds = reinterpret_cast<std::int64_t*>(sums + n * width * tree.n_values);
     for (std::size_t l = 0; l < kShapRows; ++l) holds[l] = -1;
     for (std::size_t q = 0; q < tree.n_points; ++q)
-        for (std::size_t l = 0; l < kShapRows; ++l) scratch[q * kShapRows + l] = tree.points[q];
+        for (std::size_t l = 0; l < kShapRows; ++l) scratch[q * kShapRows + l] = tree.weights[q];
     for (std::size_t i = 0; i < width * tree.n_values; ++i) sums[i] = 0;
     for (std::size_t l = 0; l < kShapRows; l += kLanesPerVector)
         explain_lanes<kPoints>(tree, branch + l, {scratch + l, sums + l, holds + l}, out + l);

@@ -17,22 +17,29 @@ struct RealSplit {
 
 // A branch of an inner node, in depth-first order.
 struct ShapEdge {
-    std::int32_t depth;     // of the branch; the root has depth 0
-    std::int32_t previous;  // depth of the nearest edge above with the same column; 0 if none
-    std::int32_t parent;    // edge above; -1 at the root
+    std::int32_t depth;  // of the branch; the root has depth 0
+    // Depth of the nearest edge above with the same column; 0 if none.
+    std::int32_t previous_depth;
+    std::int32_t parent;  // edge above; -1 at the root
     std::int32_t split, branch;
     std::int32_t column;
     std::int32_t n_closed;  // of a leaf: edges whose subtrees end with it; 0 of an inner node
     std::int32_t leaf;      // row of the values of a leaf
 };
 
-// The edges of a tree with their factors at the nodes of a quadrature rule: see
-// tree/explain/tree_shap.hpp. `factors` has 4 * n_points + 1 numbers per edge.
+// The edges of a tree with their factors at the n points of a quadrature rule: see
+// tree/explain/tree_shap.hpp. `factors` has 4 n + 1 numbers per edge:
+//
+//   [0, n)     ratio if the condition is satisfied
+//   [n, 2n)    ratio if it fails here
+//   [2n, 3n)   change if it is satisfied
+//   [3n, 4n)   change if it fails here
+//   [4n]       ratio if a condition on the column failed before
 struct ShapTree {
     const ShapEdge* edges;
     std::size_t n_edges, depth;
     const double* factors;
-    const double* points;  // weights of the quadrature rule
+    const double* weights;  // of the points of the rule
     std::size_t n_points;
     const double* values;  // of the leaves, n_values each
     std::size_t n_values;

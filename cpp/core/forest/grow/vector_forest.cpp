@@ -11,7 +11,7 @@ namespace {
 
 using tree::TreeBuilder;
 
-double weight_of(const std::vector<Number>& count, const tree::VectorTargets& targets) {
+double total_weight(const std::vector<Number>& count, const tree::VectorTargets& targets) {
     double total = 0;
     for (std::size_t i = 0; i < count.size(); ++i)
         total += double(count[i]) * double(targets.weight_of(i));
@@ -31,7 +31,7 @@ VectorForest grow_tree(const ForestConfig& config, std::uint64_t seed,
     builder.excluded = tree::columns_not_drawn(columns.count(), config.columns_per_tree, seed);
     if (config.min_weight_fraction > 0)
         builder.config.split.min_weight =
-            Number(std::ceil(config.min_weight_fraction * weight_of(count, targets)));
+            Number(std::ceil(config.min_weight_fraction * total_weight(count, targets)));
     const std::vector<std::uint32_t> rows =
         tree::grow_vectors(builder, columns, targets, count.data(), false, 1);
     VectorForest grown{pack_tree(builder, scales, {}), {}};

@@ -17,7 +17,7 @@ constexpr std::size_t kMaxColumns = 64;    // on a path: bits of a pattern
 constexpr std::size_t kMaxDenseBits = 10;  // patterns up to here are looked up in a table
 constexpr std::size_t kRows = 512;         // rows of a segment
 
-// a! b! / (a + b + 1)!
+// Weights of Shapley orders: a! b! / (a + b + 1)!
 class OrderWeights {
   public:
     OrderWeights() {
@@ -61,7 +61,7 @@ void for_leaf_patterns(const TreeView& tree, const PathEdges& path,
         std::uint64_t* pattern = patterns.data() + std::size_t(edge.depth) * n;
         const std::uint64_t* above = pattern - n;
         // A column that is new on the path starts with its bit set.
-        const std::uint64_t fresh = edge.previous == 0 ? bit : 0;
+        const std::uint64_t fresh = edge.previous_depth == 0 ? bit : 0;
         for (std::size_t i = 0; i < n; ++i)
             pattern[i] = (above[i] | fresh) & ~(own[i] == edge.branch ? 0 : bit);
         if (edge.leaf >= 0) visit(e, pattern);
@@ -141,12 +141,12 @@ class PatternValues {
         double* value = values_.data() + values_.size() - n_;
         for (const auto& [other, weight] : background_) {
             if ((row | other) != full_ || row == other) continue;
-            const std::uint64_t own = row & ~other, foreign = other & ~row;
-            const int a = std::popcount(own), b = std::popcount(foreign);
+            const std::uint64_t only_row = row & ~other, only_background = other & ~row;
+            const int a = std::popcount(only_row), b = std::popcount(only_background);
             const double gain = a ? weight * weights_(a - 1, b) : 0;
             const double loss = b ? weight * weights_(a, b - 1) : 0;
             for (std::size_t i = 0; i < n_; ++i)
-                value[i] += (own >> i & 1 ? gain : 0) - (foreign >> i & 1 ? loss : 0);
+                value[i] += (only_row >> i & 1 ? gain : 0) - (only_background >> i & 1 ? loss : 0);
         }
     }
 
@@ -159,58 +159,81 @@ class PatternValues {
     std::vector<double> values_;
 };
 
+using BackgroundTrees = std::vector<std::unique_ptr<BackgroundTree>>;
+
+const double* leaf_values(const ExplainedTrees& trees, std::size_t t, const PathEdges& path,
+                          std::size_t leaf) {
+    return trees.values + std::size_t(trees.first[t] + path.leaves[leaf]) * trees.n_values;
+}
+
+// Find the patterns of the background in the trees [first, first + n_trees), in parallel.
+BackgroundTrees prepare_background(const ExplainedTrees& trees, const ExplainedRows& background,
+                                   std::size_t first, std::size_t n_trees, int threads) {
+    BackgroundTrees prepared(n_trees);
+    for_segments({n_trees, n_trees}, threads, [&](std::size_t i, int thread, Interrupt& interrupt) {
+        if (interrupt.stopped(thread)) return;
+        prepared[i] =
+            std::make_unique<BackgroundTree>(trees.tree(first + i), background, trees.fractional);
+    });
+    return prepared;
+}
+
+// Add the mean prediction of tree t for the background.
+void add_base(const ExplainedTrees& trees, std::size_t t, const BackgroundTree& tree,
+              double* base) {
+    for (std::size_t leaf = 0; leaf < tree.path.leaves.size(); ++leaf) {
+        const double* value = leaf_values(trees, t, tree.path, leaf);
+        for (std::size_t k = 0; k < trees.n_values; ++k)
+            base[trees.output ? std::size_t(trees.output[t]) : k] +=
+                tree.leaf_fraction(leaf) * trees.scale[t] * value[k];
+    }
+}
+
+// Add the values of the columns by tree t for the rows [begin, end).
+void explain_segment(const ExplainedTrees& trees, std::size_t t, const BackgroundTree& tree,
+                     const ExplainedRows& rows, std::size_t begin, std::size_t end,
+                     const OrderWeights& weights, double* out) {
+    const std::size_t width = rows.columns.size() * trees.n_outputs;
+    const std::size_t output = trees.output ? std::size_t(trees.output[t]) : 0;
+    const auto add_leaf = [&](std::size_t e, const std::uint64_t* pattern) {
+        const auto leaf = std::size_t(tree.path.edges[e].leaf);
+        const std::vector<std::int32_t>& columns = tree.columns[leaf];
+        const double* value = leaf_values(trees, t, tree.path, leaf);
+        PatternValues values(tree, leaf, weights);
+        for (std::size_t r = begin; r < end; ++r) {
+            const double* phi = values.of(pattern[r - begin]);
+            double* to = out + r * width + output;
+            for (std::size_t c = 0; c < columns.size(); ++c)
+                for (std::size_t k = 0; k < trees.n_values; ++k)
+                    to[std::size_t(columns[c]) * trees.n_outputs + k] +=
+                        phi[c] * trees.scale[t] * value[k];
+        }
+    };
+    for_leaf_patterns(trees.tree(t), tree.path, rows.columns, begin, end, trees.fractional,
+                      add_leaf);
+}
+
 }  // namespace
 
 void interventional_shap(const ExplainedTrees& trees, const ExplainedRows& rows,
                          const ExplainedRows& background, double* out, double* base, int threads) {
     static const OrderWeights weights;
-    const std::size_t width = rows.columns.size() * trees.n_outputs, k_all = trees.n_values;
-    std::fill_n(out, rows.n * width, 0.0);
+    std::fill_n(out, rows.n * rows.columns.size() * trees.n_outputs, 0.0);
     std::fill_n(base, trees.n_outputs, 0.0);
-    const auto leaf_values = [&](std::size_t t, const PathEdges& path, std::size_t leaf) {
-        return trees.values + std::size_t(trees.first[t] + path.leaves[leaf]) * k_all;
-    };
     const Segments parts{rows.n, (rows.n + kRows - 1) / kRows};
-    // Trees in groups of 64: the patterns of the background are found once, in parallel.
+    // Trees in groups of 64: the patterns of the background are found once.
     constexpr std::size_t kTrees = 64;
     for (std::size_t first = 0; first < trees.n_trees; first += kTrees) {
         const std::size_t n_trees = std::min(kTrees, trees.n_trees - first);
-        std::vector<std::unique_ptr<BackgroundTree>> prepared(n_trees);
-        for_segments({n_trees, n_trees}, threads, [&](std::size_t i, int thread, Interrupt& stop) {
-            if (stop.stopped(thread)) return;
-            prepared[i] = std::make_unique<BackgroundTree>(trees.tree(first + i), background,
-                                                           trees.fractional);
-        });
-        for (std::size_t i = 0; i < n_trees; ++i)
-            for (std::size_t leaf = 0; leaf < prepared[i]->path.leaves.size(); ++leaf)
-                for (std::size_t k = 0; k < k_all; ++k)
-                    base[trees.output ? std::size_t(trees.output[first + i]) : k] +=
-                        prepared[i]->leaf_fraction(leaf) * trees.scale[first + i] *
-                        leaf_values(first + i, prepared[i]->path, leaf)[k];
+        const BackgroundTrees prepared =
+            prepare_background(trees, background, first, n_trees, threads);
+        for (std::size_t i = 0; i < n_trees; ++i) add_base(trees, first + i, *prepared[i], base);
         if (rows.n == 0) continue;
         for_segments(parts, threads, [&](std::size_t s, int thread, Interrupt& interrupt) {
-            const std::size_t begin = parts.begin(s), end = parts.end(s);
             for (std::size_t i = 0; i < n_trees; ++i) {
                 if (interrupt.stopped(thread)) return;
-                const BackgroundTree& own = *prepared[i];
-                const std::size_t t = first + i;
-                const std::size_t output = trees.output ? std::size_t(trees.output[t]) : 0;
-                for_leaf_patterns(
-                    trees.tree(t), own.path, rows.columns, begin, end, trees.fractional,
-                    [&](std::size_t e, const std::uint64_t* pattern) {
-                        const auto leaf = std::size_t(own.path.edges[e].leaf);
-                        const std::vector<std::int32_t>& columns = own.columns[leaf];
-                        const double* value = leaf_values(t, own.path, leaf);
-                        PatternValues values(own, leaf, weights);
-                        for (std::size_t r = begin; r < end; ++r) {
-                            const double* phi = values.of(pattern[r - begin]);
-                            double* to = out + r * width + output;
-                            for (std::size_t c = 0; c < columns.size(); ++c)
-                                for (std::size_t k = 0; k < k_all; ++k)
-                                    to[std::size_t(columns[c]) * trees.n_outputs + k] +=
-                                        phi[c] * trees.scale[t] * value[k];
-                        }
-                    });
+                explain_segment(trees, first + i, *prepared[i], rows, parts.begin(s), parts.end(s),
+                                weights, out);
             }
         });
     }

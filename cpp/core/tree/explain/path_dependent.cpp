@@ -89,7 +89,7 @@ struct PreparedTree {
         const std::size_t n = rule.t.size();
         std::vector<double> z(path.edges.size()), reach(path.edges.size());
         leaf_fraction.assign(path.leaves.size(), 1.0);
-        const std::vector<std::int32_t> n_branches = count_branches(tree);
+        const std::vector<std::int32_t> n_branches = branch_counts(tree);
         factors.reserve(path.edges.size() * (4 * n + 1));
         for (std::size_t e = 0; e < path.edges.size(); ++e) {
             const ShapEdge& edge = path.edges[e];
@@ -101,25 +101,25 @@ struct PreparedTree {
             const double fraction = total > 0 ? branch[edge.branch] / total
                                               : 1.0 / double(n_branches[std::size_t(split)]);
             double before = 1;
-            if (edge.previous > 0) {
+            if (edge.previous_depth > 0) {
                 std::int32_t above = edge.parent;
-                while (path.edges[std::size_t(above)].depth != edge.previous)
+                while (path.edges[std::size_t(above)].depth != edge.previous_depth)
                     above = path.edges[std::size_t(above)].parent;
                 before = z[std::size_t(above)];
             }
             z[e] = before * fraction;
             reach[e] = (edge.parent < 0 ? 1.0 : reach[std::size_t(edge.parent)]) * fraction;
             if (edge.leaf >= 0) leaf_fraction[std::size_t(edge.leaf)] = reach[e];
-            const auto held = [&](double q, double fraction_of) {
+            const auto mixture = [&](double q, double fraction_of) {
                 return q + fraction_of * (1 - q);
             };
-            const auto change = [&](double q, double fraction_of) {
-                return (1 - fraction_of) / held(q, fraction_of);
+            const auto slope = [&](double q, double fraction_of) {
+                return (1 - fraction_of) / mixture(q, fraction_of);
             };
-            for (const double q : rule.t) factors.push_back(held(q, z[e]) / held(q, before));
-            for (const double q : rule.t) factors.push_back(z[e] * (1 - q) / held(q, before));
-            for (const double q : rule.t) factors.push_back(change(q, z[e]) - change(q, before));
-            for (const double q : rule.t) factors.push_back(-1 / (1 - q) - change(q, before));
+            for (const double q : rule.t) factors.push_back(mixture(q, z[e]) / mixture(q, before));
+            for (const double q : rule.t) factors.push_back(z[e] * (1 - q) / mixture(q, before));
+            for (const double q : rule.t) factors.push_back(slope(q, z[e]) - slope(q, before));
+            for (const double q : rule.t) factors.push_back(-1 / (1 - q) - slope(q, before));
             factors.push_back(fraction);
         }
     }

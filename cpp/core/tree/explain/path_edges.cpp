@@ -13,7 +13,7 @@ std::int32_t explained_branch(const TreeView& tree, const PackedNode& node, cons
     return branch_of(tree, node, column, row);
 }
 
-std::vector<std::int32_t> count_branches(const TreeView& tree) {
+std::vector<std::int32_t> branch_counts(const TreeView& tree) {
     std::vector<std::int32_t> inner;
     for (std::size_t v = 0; v < tree.count; ++v)
         if (tree.nodes[v].kind() != Test::kLeaf) inner.push_back(std::int32_t(v));
@@ -33,7 +33,7 @@ PathEdges::PathEdges(const TreeView& tree) {
     struct Pending {
         std::int32_t split, branch, parent, n_closed;
     };
-    const std::vector<std::int32_t> n_branches = count_branches(tree);
+    const std::vector<std::int32_t> n_branches = branch_counts(tree);
     std::vector<Pending> pending;
     // The branches of a node are visited in order: the last one closes the edge of the node too.
     const auto add_branches = [&](std::int32_t node, std::int32_t parent, std::int32_t n_closed) {
@@ -65,7 +65,7 @@ PathEdges::PathEdges(const TreeView& tree) {
         std::int32_t own_slot = above < 0 ? 0 : n_slots[std::size_t(above)], columns = own_slot + 1;
         for (std::int32_t e = above; e >= 0; e = edges[std::size_t(e)].parent) {
             if (edges[std::size_t(e)].column != edge.column) continue;
-            edge.previous = edges[std::size_t(e)].depth;
+            edge.previous_depth = edges[std::size_t(e)].depth;
             own_slot = slot[std::size_t(e)];
             --columns;
             break;

@@ -19,11 +19,6 @@ struct PathEdges {
     std::size_t depth = 0, max_slots = 0;
 
     explicit PathEdges(const TreeView& tree);
-
-    // The node that an edge leads to.
-    std::int32_t node_of(const TreeView& tree, const ShapEdge& edge) const {
-        return tree.nodes[splits[std::size_t(edge.split)]].child + edge.branch;
-    }
 };
 
 // Branch of a row at a node; -1 if trees are fractional and the row follows all branches.
@@ -31,6 +26,6 @@ std::int32_t explained_branch(const TreeView& tree, const PackedNode& node, cons
                               std::size_t row, bool fractional);
 
 // Number of branches of each node, 0 for leaves: branches have consecutive numbers.
-std::vector<std::int32_t> count_branches(const TreeView& tree);
+std::vector<std::int32_t> branch_counts(const TreeView& tree);
 
 }  // namespace ceiba::tree

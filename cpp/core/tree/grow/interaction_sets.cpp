@@ -30,7 +30,7 @@ std::int32_t InteractionSets::below(std::int32_t state, std::int32_t column) {
     return found->second;
 }
 
-bool InteractionSets::contain(std::int32_t state, std::int32_t column) const {
+bool InteractionSets::is_allowed(std::int32_t state, std::int32_t column) const {
     const std::vector<std::int32_t>& allowed = columns(state);
     return std::binary_search(allowed.begin(), allowed.end(), column);
 }

@@ -26,7 +26,7 @@ class InteractionSets {
     const std::vector<std::int32_t>& columns(std::int32_t state) const {
         return states_[std::size_t(state)].columns;
     }
-    bool contain(std::int32_t state, std::int32_t column) const;
+    bool is_allowed(std::int32_t state, std::int32_t column) const;
     // The same sets with this state as that of the root.
     InteractionSets from(std::int32_t state) const {
         return {sets_, states_[std::size_t(state)].sets};

@@ -75,7 +75,7 @@ class SubtreeGrower {
         const auto child = std::size_t(subtree.nodes[node.node].child);
         if (subtree.config.interactions)
             std::erase_if(node.columns, [&](std::int32_t j) {
-                return !subtree.interactions.contain(subtree.nodes[child].interaction_state, j);
+                return !subtree.interactions.is_allowed(subtree.nodes[child].interaction_state, j);
             });
         partition_positions(subtree, node, child, std::size_t(n.n_branches));
         subtree.assign_missing(node.node);

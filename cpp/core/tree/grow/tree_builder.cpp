@@ -333,7 +333,7 @@ std::vector<std::int32_t> TreeBuilder::excluded_columns(std::size_t node) const 
     const bool reuses_all = config.feature_reuse == FeatureReuse::kAll;
     if (reuses_all && !config.interactions) return found;
     for (std::int32_t j = 0; config.interactions && std::size_t(j) < columns; ++j)
-        if (!interactions.contain(nodes[node].interaction_state, j)) found.push_back(j);
+        if (!interactions.is_allowed(nodes[node].interaction_state, j)) found.push_back(j);
     std::int32_t at = reuses_all ? -1 : nodes[node].parent;
     for (; at >= 0; at = nodes[std::size_t(at)].parent) {
         const Node& above = nodes[std::size_t(at)];

@@ -149,7 +149,7 @@ class TreeBuilder {
     ClassPair bounded_weights(std::size_t node) const;
     bool is_within_bounds(std::size_t node) const {
         return !config.split.has_monotonic() ||
-               nodes[node].bounds.contain(constrained_value(cell(node), weight(node)));
+               nodes[node].bounds.contains(constrained_value(cell(node), weight(node)));
     }
     // Derive the interaction states of nodes that arrived without them from the splits above.
     void restore_interactions();

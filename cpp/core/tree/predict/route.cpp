@@ -204,7 +204,8 @@ bool test_fits_type(const PackedNode& node, Type type) {
 namespace {
 
 // Number of branches of a node; 0 if its categories or thresholds exceed the arrays.
-std::size_t count_branches(const TreeView& tree, const PackedNode& node, std::size_t n_categories) {
+std::size_t expected_branches(const TreeView& tree, const PackedNode& node,
+                              std::size_t n_categories) {
     const std::size_t two = std::max<std::size_t>(2, node.missing_branch() + 1);
     if (node.kind() == Test::kMask) return n_categories <= 64 ? two : 0;
     if (node.kind() == Test::kWords) {
@@ -244,7 +245,7 @@ const char* tree_defect(const TreeView& tree, const std::vector<Type>& types,
             return "the column of a node must be less than the number of columns.";
         if (!test_fits_type(node, types[node.column()]))
             return "the test of a node must match the type of its column.";
-        const std::size_t n_branches = count_branches(tree, node, n_categories[node.column()]);
+        const std::size_t n_branches = expected_branches(tree, node, n_categories[node.column()]);
         if (n_branches == 0)
             return "the categories or thresholds of a node must lie within the arrays of the tree.";
         // Branches follow their node, so that every path ends.

@@ -12,7 +12,7 @@ struct Bounds {
     double lower = -std::numeric_limits<double>::infinity();
     double upper = std::numeric_limits<double>::infinity();
 
-    bool contain(double value) const { return value >= lower && value <= upper; }
+    bool contains(double value) const { return value >= lower && value <= upper; }
 };
 
 // Value of a branch that constraints compare: the fraction of the second of two classes, or the
@@ -36,7 +36,7 @@ struct Constrained : CriterionTerm {
         if (sign == 0) return true;
         const double a = constrained_value(left, cells.weight(left));
         const double b = constrained_value(right, cells.weight(right));
-        return bounds.contain(a) && bounds.contain(b) && sign * (b - a) >= 0;
+        return bounds.contains(a) && bounds.contains(b) && sign * (b - a) >= 0;
     }
 };
 
