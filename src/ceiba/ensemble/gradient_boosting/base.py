@@ -124,9 +124,10 @@ class BaseGradientBoosting(BoostingParameters, ExplainedTreesMixin, Estimator):
             File for the state of the fit. If it exists, the fit continues from it, and ends with
             the same bits as one that was not interrupted. Data, parameters (except
             ``n_estimators``, ``n_jobs``, ``warm_start`` and the frequency of ``verbose``) and the
-            version of Ceiba must be the same; a custom
-            loss must not keep a state of its own. The file is replaced atomically, also at the end
-            of the fit, and kept: remove it once the model is saved. One fit at a time may use it.
+            version of Ceiba must be the same. Of a custom loss the name, numbers and texts are
+            compared, not its code, and it must not keep a state of its own. The file is replaced
+            atomically, also at the end of the fit, and kept: remove it once the model is saved.
+            One fit at a time may use it.
         checkpoint_seconds : float, optional
             Minimum time between two writes, by default 60; 0 writes after each round.
 
