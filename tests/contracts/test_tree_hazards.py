@@ -295,7 +295,7 @@ def test_bad_input_of_fit_raises(kind: str, family: Family) -> None:
         (X, y, [1, 1, np.inf, 1], "sample_weight must be"),
         (X, y, np.ones(3), r"sample_weight\.shape"),
         (X, [0, 1, np.nan, 1], None, "NaN"),
-        (X, np.ones((4, 2)), None, "1d array"),
+        (X, np.ones((4, 2, 1)), None, "1d array"),
         (X.astype(complex), y, None, "Complex"),
     ]:
         with pytest.raises(ValueError, match=message):
