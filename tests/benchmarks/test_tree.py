@@ -18,13 +18,14 @@ from benchmarks.workloads.tree import (
     iris,
     missing,
     nominal,
+    outputs,
     plot,
     predict,
     pruning,
 )
 from tests.benchmarks.helpers import assert_groups_have_peers, assert_quick_run_agrees
 
-MODULES = (fit, predict, iris, nominal, pruning, compare_pruning, missing, plot)
+MODULES = (fit, predict, iris, nominal, pruning, compare_pruning, missing, outputs, plot)
 FAMILY = [each for module in MODULES for each in module.WORKLOADS]
 TASKS = ("classification", "regression")
 
