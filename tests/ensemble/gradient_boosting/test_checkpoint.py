@@ -210,6 +210,14 @@ def test_damaged_validation_scores_raise(scores, tmp_path):
         GradientBoostingRegressor(3).fit(X, Y, **data)
 
 
+def test_changed_weights_are_named(tmp_path):
+    path = tmp_path / "fit.ckpt"
+    GradientBoostingRegressor(2).fit(X, Y, checkpoint=path)
+    weight = np.arange(1.0, len(Y) + 1)
+    with pytest.raises(CheckpointError, match="other weights of the rows"):
+        GradientBoostingRegressor(3).fit(X, Y, weight, checkpoint=path)
+
+
 def test_digests_are_of_known_types():
     with pytest.raises(TypeError, match="a digest is of arrays"):
         _digest(1.5)

@@ -415,3 +415,20 @@ def test_pickles_and_files_keep_every_bit(
     copy.set_params(warm_start=True, n_estimators=7).fit(X, target_of(kind))
     longer = kind(7, **options).fit(X, target_of(kind))
     np.testing.assert_allclose(raw_scores(copy), raw_scores(longer), rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ({"loss": "quantile", "alpha": 0.1}, {"alpha": 0.9}),
+        ({"loss": "tweedie"}, {"power": 1.2}),
+        ({}, {"monotonic_cst": [1] + [0] * (X.shape[1] - 1)}),
+    ],
+    ids=["alpha", "power", "monotonic_cst"],
+)
+def test_a_warm_start_keeps_what_the_trees_mean(before: dict[str, Any], after: Any) -> None:
+    y = np.abs(NUMBERS) + 0.1
+    model = GradientBoostingRegressor(2, warm_start=True, **before).fit(X, y)
+    (name,) = after
+    with pytest.raises(ValueError, match=f"warm_start=True requires the {name} of the fit before"):
+        model.set_params(n_estimators=4, **after).fit(X, y)

@@ -299,17 +299,17 @@ class BaseGradientBoosting(BoostingParameters, ExplainedTreesMixin, Estimator):
 
     def _parameters_of_start(self) -> dict[str, str]:
         """Return texts of the parameters that determine what the sum of the trees means."""
-        return {name: parameter_text(getattr(self, name)) for name in ("loss", "init")}
+        names = ("loss", "alpha", "power", "init", "monotonic_cst")
+        return {name: parameter_text(getattr(self, name)) for name in names if hasattr(self, name)}
 
     def _check_start(self) -> None:
-        """Raise if a warm start changes a parameter of the raw scores before the first round."""
+        """Raise if a warm start changes what the trees of the fit before mean or hold."""
         before = getattr(self, "_start_texts", {})
         for name, text in self._parameters_of_start().items():
             if before.get(name, text) != text:
                 raise ParameterError(
                     f"warm_start=True requires the {name} of the fit before, {before[name]}, got "
-                    f"{text}: its trees continue other raw scores; set warm_start=False to start "
-                    "anew."
+                    f"{text}: the trees of both fits are added; set warm_start=False to start anew."
                 )
 
     def _check_loss_values(self, loss: Loss, X_val: Any) -> None:

@@ -243,10 +243,11 @@ class CheckpointFile:
         )
 
 
+# Weights come first: the bins of X depend on them.
 _DATA_NAMES = {
+    "weight": "other weights of the rows",
     "X": "another X",
     "y": "another y",
-    "weight": "other weights of the rows",
     "init": "other predictions of init (an int as its random_state keeps them)",
     "earlier": "other trees of the fit before, which warm_start continues",
     "validation": "other validation rows",
