@@ -1,5 +1,5 @@
 // Gradient boosting: gradients of losses, growth of trees, values of leaves, raw scores.
-#include "boosting/boosted_tree.hpp"
+#include "boosting/boosting_grower.hpp"
 
 #include "boosting/leaf_values.hpp"
 #include "boosting/raw_scores.hpp"
@@ -13,17 +13,17 @@ namespace {
 using boosting::BoostingConfig;
 using boosting::Gradients;
 
-using AnyTrees = std::variant<std::unique_ptr<boosting::BoostedTrees<std::uint8_t>>,
-                              std::unique_ptr<boosting::BoostedTrees<std::uint16_t>>,
-                              std::unique_ptr<boosting::BoostedTrees<std::uint32_t>>>;
+using AnyGrower = std::variant<std::unique_ptr<boosting::BoostingGrower<std::uint8_t>>,
+                               std::unique_ptr<boosting::BoostingGrower<std::uint16_t>>,
+                               std::unique_ptr<boosting::BoostingGrower<std::uint32_t>>>;
 
 constexpr const char* kPerRow = "gradient, hessian and weight must have one entry per row.";
 
-// Encoded rows and the tree grown last; keeps the codes alive.
-class BoostedTrees {
+// Grows the trees of a fit on encoded rows, and keeps the last one and the codes alive.
+class BoostingGrower {
   public:
-    BoostedTrees(const BoostingConfig& config, const AnyCodes& any, const EncodingArrays& encoding,
-                 int threads)
+    BoostingGrower(const BoostingConfig& config, const AnyCodes& any,
+                   const EncodingArrays& encoding, int threads)
         : codes_(any), encoding_(encoding) {
         checked_threads(threads);
         std::visit(
@@ -35,8 +35,8 @@ class BoostedTrees {
                 n_rows_ = columns.rows;
                 n_columns_ = columns.count();
                 without_gil([&] {
-                    trees_ =
-                        std::make_unique<boosting::BoostedTrees<Code>>(config, columns, threads);
+                    grower_ =
+                        std::make_unique<boosting::BoostingGrower<Code>>(config, columns, threads);
                 });
             },
             any);
@@ -50,7 +50,7 @@ class BoostedTrees {
         std::span<const std::uint32_t> sample;
         if (rows) sample = {rows->data(), rows->shape(0)};
         std::vector<std::int32_t> tested = tested_columns(columns);
-        with([&](auto& trees) { trees.grow(gradients, sample, std::move(tested), seed); });
+        with([&](auto& grower) { grower.grow(gradients, sample, std::move(tested), seed); });
         is_grown_ = true;
     }
 
@@ -60,7 +60,7 @@ class BoostedTrees {
         const Gradients gradients = view(gradient, hessian, weight);
         std::vector<double> values;
         with_grown(
-            [&](auto& trees) { values = boosting::newton_values(trees, gradients, as_grown); });
+            [&](auto& grower) { values = boosting::newton_values(grower, gradients, as_grown); });
         const std::size_t n = values.size() / gradients.outputs;
         return owned(std::move(values), {n, gradients.outputs});
     }
@@ -71,8 +71,8 @@ class BoostedTrees {
                                              Maybe1<const double> weight) {
         const Gradients gradients = view(gradient, hessian, weight);
         std::vector<double> sums;
-        with_grown([&](auto& trees) {
-            for (const auto& leaf : trees.leaf_sums(gradients, false))
+        with_grown([&](auto& grower) {
+            for (const auto& leaf : grower.leaf_sums(gradients, false))
                 for (std::size_t k = 0; k < gradients.outputs; ++k) {
                     sums.push_back(leaf.gradient[k]);
                     sums.push_back(leaf.hessian[k]);
@@ -85,9 +85,9 @@ class BoostedTrees {
     nb::ndarray<nb::numpy, double> node_sums() {
         std::vector<double> sums;
         std::size_t n_nodes = 1;
-        with_grown([&](auto& trees) {
-            sums = trees.node_sums();
-            n_nodes = trees.builder().nodes.size();
+        with_grown([&](auto& grower) {
+            sums = grower.node_sums();
+            n_nodes = grower.builder().nodes.size();
         });
         const std::size_t outputs = sums.size() / (2 * n_nodes);
         return owned(std::move(sums), {n_nodes, outputs, 2});
@@ -95,7 +95,7 @@ class BoostedTrees {
 
     nb::ndarray<nb::numpy, double> node_bounds() {
         std::vector<double> bounds;
-        with_grown([&](auto& trees) { bounds = trees.node_bounds(); });
+        with_grown([&](auto& grower) { bounds = grower.node_bounds(); });
         const std::size_t n_nodes = bounds.size() / 2;
         return owned(std::move(bounds), {n_nodes, 2});
     }
@@ -106,8 +106,8 @@ class BoostedTrees {
         const double* w = sized(weight, n_rows_, kPerRow);
         require(probability > 0 && probability < 1, "probability must be in (0, 1).");
         std::vector<double> values;
-        with_grown([&](auto& trees) {
-            values = boosting::leaf_quantiles(trees, residual.data(), w, probability);
+        with_grown([&](auto& grower) {
+            values = boosting::leaf_quantiles(grower, residual.data(), w, probability);
         });
         return owned(std::move(values));
     }
@@ -116,8 +116,9 @@ class BoostedTrees {
         check_values(values);
         require(has_shape(scores, values.shape(1), n_rows_),
                 "scores must have shape (n_outputs, n_rows).");
-        with_grown(
-            [&](auto& trees) { trees.add_values(values.data(), values.shape(1), scores.data()); });
+        with_grown([&](auto& grower) {
+            grower.add_values(values.data(), values.shape(1), scores.data());
+        });
     }
 
     // The arrays of the tree for each output, one tree behind the other.
@@ -127,11 +128,11 @@ class BoostedTrees {
         require(scales.types.size() == n_columns_, "values must have the columns of the codes.");
         forest::PackedForest packed;
         std::vector<double> rows, gains;
-        with_grown([&](auto& trees) {
-            const auto& builder = trees.builder();
+        with_grown([&](auto& grower) {
+            const auto& builder = grower.builder();
             const std::size_t outputs = values.shape(1);
             for (std::size_t k = 0; k < outputs; ++k) {
-                packed.append(trees.pack(scales, values.data() + k, outputs));
+                packed.append(grower.pack(scales, values.data() + k, outputs));
                 for (std::size_t i = 0; i < builder.nodes.size(); ++i) {
                     const auto& node = builder.nodes[i];
                     rows.push_back(double(builder.cell(i)[0]));
@@ -198,14 +199,14 @@ class BoostedTrees {
 
     void check_values(const Array2<const double>& values) {
         std::size_t n_leaves = 0;
-        with_grown([&](auto& trees) { n_leaves = trees.leaves().size(); });
+        with_grown([&](auto& grower) { n_leaves = grower.leaves().size(); });
         require(values.shape(0) == n_leaves && values.shape(1) >= 1,
                 "values must have shape (n_leaves, n_outputs).");
     }
 
     template <typename Body>
     void with(const Body& body) {
-        std::visit([&](auto& trees) { without_gil([&] { body(*trees); }); }, trees_);
+        std::visit([&](auto& grower) { without_gil([&] { body(*grower); }); }, grower_);
     }
     template <typename Body>
     void with_grown(const Body& body) {
@@ -217,7 +218,7 @@ class BoostedTrees {
     EncodingArrays encoding_;
     std::size_t n_rows_ = 0, n_columns_ = 0;
     bool is_grown_ = false;
-    AnyTrees trees_;
+    AnyGrower grower_;
 };
 
 // Rows per segment of a loop over gradients.
@@ -295,30 +296,31 @@ void bind_boosting(nb::module_& module) {
         .def_rw("gradient_bits", &BoostingConfig::gradient_bits)
         .def_prop_rw("interactions", &interactions_of<BoostingConfig>,
                      &set_interactions<BoostingConfig>);
-    nb::class_<BoostedTrees>(module, "BoostedTrees", "Encoded rows, and the tree grown last.")
+    nb::class_<BoostingGrower>(module, "BoostingGrower",
+                               "Grow the trees of a fit on encoded rows, and keep the last one.")
         .def(nb::init<const BoostingConfig&, const AnyCodes&, const EncodingArrays&, int>(),
              "config"_a, "codes"_a.noconvert(), "encoding"_a, "threads"_a)
-        .def("grow", &BoostedTrees::grow, "gradient"_a.noconvert(),
+        .def("grow", &BoostingGrower::grow, "gradient"_a.noconvert(),
              "hessian"_a.noconvert() = nb::none(), "weight"_a.noconvert() = nb::none(),
              nb::kw_only(), "rows"_a.noconvert() = nb::none(), "columns"_a.noconvert() = nb::none(),
              "seed"_a = 0, "Grow a tree from the gradients of some rows.")
-        .def("newton_values", &BoostedTrees::newton_values, "gradient"_a.noconvert(),
+        .def("newton_values", &BoostingGrower::newton_values, "gradient"_a.noconvert(),
              "hessian"_a.noconvert() = nb::none(), "weight"_a.noconvert() = nb::none(),
              nb::kw_only(), "as_grown"_a = false,
              "Return the regularized Newton step of each leaf and output.")
-        .def("leaf_sums", &BoostedTrees::leaf_sums, "gradient"_a.noconvert(),
+        .def("leaf_sums", &BoostingGrower::leaf_sums, "gradient"_a.noconvert(),
              "hessian"_a.noconvert() = nb::none(), "weight"_a.noconvert() = nb::none(),
              "Return the sums over the rows of each leaf, of shape (n_leaves, n_outputs, 2).")
-        .def("node_sums", &BoostedTrees::node_sums,
+        .def("node_sums", &BoostingGrower::node_sums,
              "Return the sums from which splits were scored, of shape (n_nodes, n_outputs, 2).")
-        .def("node_bounds", &BoostedTrees::node_bounds,
+        .def("node_bounds", &BoostingGrower::node_bounds,
              "Return the bounds of the values of each node, of shape (n_nodes, 2).")
-        .def("leaf_quantiles", &BoostedTrees::leaf_quantiles, "residual"_a.noconvert(),
+        .def("leaf_quantiles", &BoostingGrower::leaf_quantiles, "residual"_a.noconvert(),
              "weight"_a.noconvert(), "probability"_a,
              "Return the weighted quantile of the residuals of each leaf's rows.")
-        .def("add_values", &BoostedTrees::add_values, "values"_a.noconvert(),
+        .def("add_values", &BoostingGrower::add_values, "values"_a.noconvert(),
              "scores"_a.noconvert(), "Add the values of the leaves to the scores of all rows.")
-        .def("pack", &BoostedTrees::pack, "code_values"_a, "values"_a.noconvert(),
+        .def("pack", &BoostingGrower::pack, "code_values"_a, "values"_a.noconvert(),
              "Return the arrays of the tree, once for each output.");
     module.def("logistic_gradients", &logistic_gradients, "y"_a.noconvert(), "raw"_a.noconvert(),
                "weight"_a.noconvert(), "gradient"_a.noconvert(), "hessian"_a.noconvert(),

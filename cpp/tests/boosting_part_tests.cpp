@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "boosting/boosted_tree.hpp"
+#include "boosting/boosting_grower.hpp"
 #include "boosting/leaf_values.hpp"
 #include "boosting/raw_scores.hpp"
 #include "check.hpp"
@@ -16,8 +16,8 @@ namespace ceiba::tests {
 namespace {
 
 using boosting::BoostedNode;
-using boosting::BoostedTrees;
 using boosting::BoostingConfig;
+using boosting::BoostingGrower;
 using boosting::Bounds;
 using boosting::Candidate;
 using boosting::Gradients;
@@ -299,13 +299,13 @@ struct GrownTree {
 };
 
 GrownTree grow(const BoostedTable& table, const BoostingConfig& config, int threads) {
-    BoostedTrees<std::uint8_t> trees(config, table.codes.view(), threads);
+    BoostingGrower<std::uint8_t> grower(config, table.codes.view(), threads);
     std::vector<std::int32_t> columns(table.codes.columns.size());
     std::iota(columns.begin(), columns.end(), 0);
-    trees.grow(table.view(), {}, columns, 7);
-    return {trees.builder().nodes,
-            {trees.rows().begin(), trees.rows().end()},
-            boosting::newton_values(trees, table.view(), true)};
+    grower.grow(table.view(), {}, columns, 7);
+    return {grower.builder().nodes,
+            {grower.rows().begin(), grower.rows().end()},
+            boosting::newton_values(grower, table.view(), true)};
 }
 
 bool equal_splits(const tree::Node& a, const tree::Node& b) {
@@ -362,23 +362,23 @@ void boosted_trees_do_not_depend_on_threads() {
 void leaves_have_newton_steps_and_quantiles_of_their_rows() {
     const BoostedTable table(2000, 1, 5);
     const BoostingConfig config = config_of(20, 0);
-    BoostedTrees<std::uint8_t> trees(config, table.codes.view(), 2);
-    trees.grow(table.view(), {}, {0, 1, 2, 3}, 1);
-    const std::vector<double> newton = boosting::newton_values(trees, table.view(), true);
+    BoostingGrower<std::uint8_t> grower(config, table.codes.view(), 2);
+    grower.grow(table.view(), {}, {0, 1, 2, 3}, 1);
+    const std::vector<double> newton = boosting::newton_values(grower, table.view(), true);
     const std::vector<double> quantiles =
-        boosting::leaf_quantiles(trees, table.gradient.data(), table.hessian.data(), 0.3);
-    expect(trees.leaves().size() == 20 && newton.size() == 20, "twenty leaves");
+        boosting::leaf_quantiles(grower, table.gradient.data(), table.hessian.data(), 0.3);
+    expect(grower.leaves().size() == 20 && newton.size() == 20, "twenty leaves");
     std::vector<int> seen(2000, 0);
     for (std::size_t l = 0; l < 20; ++l) {
         double g = 0, h = 0, below = 0, at_most = 0;
-        for (const std::uint32_t row : trees.rows_of(trees.leaves()[l])) {
+        for (const std::uint32_t row : grower.rows_of(grower.leaves()[l])) {
             ++seen[row];
             g += table.gradient[row];
             h += table.hessian[row];
             if (table.gradient[row] < quantiles[l]) below += table.hessian[row];
             if (table.gradient[row] <= quantiles[l]) at_most += table.hessian[row];
         }
-        expect(trees.leaves()[l].end - trees.leaves()[l].begin >= 3, "min_rows");
+        expect(grower.leaves()[l].end - grower.leaves()[l].begin >= 3, "min_rows");
         expect(near(newton[l], -g / (h + 1)), "Newton step");
         expect(below < 0.3 * h && at_most >= 0.3 * h, "quantile");
     }
@@ -386,12 +386,12 @@ void leaves_have_newton_steps_and_quantiles_of_their_rows() {
     // Rows outside of a sample get the values of their leaves, too.
     RowList sample;
     for (std::uint32_t row = 0; row < 2000; row += 3) sample.push_back(row);
-    trees.grow(table.view(), sample, {0, 1, 2, 3}, 1);
-    std::vector<double> values(trees.leaves().size()), scores(2000, 0.5);
+    grower.grow(table.view(), sample, {0, 1, 2, 3}, 1);
+    std::vector<double> values(grower.leaves().size()), scores(2000, 0.5);
     std::iota(values.begin(), values.end(), 1.0);
-    trees.add_values(values.data(), 1, scores.data());
+    grower.add_values(values.data(), 1, scores.data());
     for (std::size_t l = 0; l < values.size(); ++l)
-        for (const std::uint32_t row : trees.rows_of(trees.leaves()[l]))
+        for (const std::uint32_t row : grower.rows_of(grower.leaves()[l]))
             expect(scores[row] == values[l] + 0.5, "rows of the sample");
     expect(std::all_of(scores.begin(), scores.end(), [](double s) { return s >= 1.5; }), "others");
 }

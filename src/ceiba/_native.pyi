@@ -1140,8 +1140,8 @@ class BoostingConfig:
     @interactions.setter
     def interactions(self, arg: Sequence[Sequence[int]], /) -> None: ...
 
-class BoostedTrees:
-    """Encoded rows, and the tree grown last."""
+class BoostingGrower:
+    """Grow the trees of a fit on encoded rows, and keep the last one."""
 
     def __init__(self, config: BoostingConfig, codes: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)] | Annotated[NDArray[numpy.uint16], dict(shape=(None, None), order='C', device='cpu', writable=False)] | Annotated[NDArray[numpy.uint32], dict(shape=(None, None), order='C', device='cpu', writable=False)], encoding: ColumnEncoding, threads: int) -> None: ...
 

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "boosting/boosted_tree.hpp"
+#include "boosting/boosting_grower.hpp"
 
 namespace ceiba::boosting {
 
@@ -29,10 +29,10 @@ inline double weighted_quantile(std::vector<std::pair<double, double>>& pairs, d
 // Limit values to the bounds that monotonic constraints imply, from the root down: a constrained
 // split bounds its branches by the middle between their own values, `value_of(node)`.
 template <typename Code, typename ValueOf>
-void limit_by_constraints(const BoostedTrees<Code>& trees, const ValueOf& value_of,
+void limit_by_constraints(const BoostingGrower<Code>& grower, const ValueOf& value_of,
                           std::vector<double>& values) {
-    const auto& nodes = trees.builder().nodes;
-    const std::vector<std::int8_t>& monotonic = trees.config().monotonic;
+    const auto& nodes = grower.builder().nodes;
+    const std::vector<std::int8_t>& monotonic = grower.config().monotonic;
     std::vector<Bounds> bounds(nodes.size());
     for (std::size_t node = 0; node < nodes.size(); ++node) {
         if (!nodes[node].expanded()) continue;
@@ -48,7 +48,7 @@ void limit_by_constraints(const BoostedTrees<Code>& trees, const ValueOf& value_
         bounds[direction > 0 ? child + 1 : child].lower = middle;
     }
     for (std::size_t l = 0; l < values.size(); ++l) {
-        const auto [lower, upper] = bounds[std::size_t(trees.leaves()[l].node)];
+        const auto [lower, upper] = bounds[std::size_t(grower.leaves()[l].node)];
         values[l] = std::clamp(values[l], lower, upper);
     }
 }
@@ -56,25 +56,25 @@ void limit_by_constraints(const BoostedTrees<Code>& trees, const ValueOf& value_
 // Quantile of the residuals of each leaf's rows, within monotonic constraints; `weight` may be
 // null.
 template <typename Code>
-std::vector<double> leaf_quantiles(const BoostedTrees<Code>& trees, const double* residual,
+std::vector<double> leaf_quantiles(const BoostingGrower<Code>& grower, const double* residual,
                                    const double* weight, double probability) {
-    const std::vector<BoostedLeaf>& leaves = trees.leaves();
+    const std::vector<BoostedLeaf>& leaves = grower.leaves();
     std::vector<double> values(leaves.size());
     const auto quantile = [&](std::size_t begin, std::size_t end) {
         std::vector<std::pair<double, double>> pairs;
-        for (const std::uint32_t row : trees.rows().subspan(begin, end - begin))
+        for (const std::uint32_t row : grower.rows().subspan(begin, end - begin))
             pairs.emplace_back(residual[row], weight ? weight[row] : 1.0);
         return weighted_quantile(pairs, probability);
     };
     for_segments({leaves.size(), leaves.size()},
-                 threads_for(100.0 * double(trees.n_rows()), trees.threads()),
+                 threads_for(100.0 * double(grower.n_rows()), grower.threads()),
                  [&](std::size_t l, int, Interrupt&) {
                      values[l] = quantile(leaves[l].begin, leaves[l].end);
                  });
-    if (!trees.config().monotonic.empty()) {
-        const auto& nodes = trees.builder().nodes;
+    if (!grower.config().monotonic.empty()) {
+        const auto& nodes = grower.builder().nodes;
         limit_by_constraints(
-            trees,
+            grower,
             [&](std::size_t node) {
                 return quantile(std::size_t(nodes[node].begin), std::size_t(nodes[node].end));
             },
@@ -85,16 +85,16 @@ std::vector<double> leaf_quantiles(const BoostedTrees<Code>& trees, const double
 
 // Newton steps of all leaves, (leaf, output), within their bounds; `as_grown` as in leaf_sums.
 template <typename Code>
-std::vector<double> newton_values(const BoostedTrees<Code>& trees, const Gradients& gradients,
+std::vector<double> newton_values(const BoostingGrower<Code>& grower, const Gradients& gradients,
                                   bool as_grown) {
-    const std::vector<RealSums> sums = trees.leaf_sums(gradients, as_grown);
+    const std::vector<RealSums> sums = grower.leaf_sums(gradients, as_grown);
     const GradientScale scale;
-    const SplitSearch search(trees.config(), scale, gradients.outputs);
+    const SplitSearch search(grower.config(), scale, gradients.outputs);
     std::vector<double> values;
     for (std::size_t l = 0; l < sums.size(); ++l)
         for (std::size_t k = 0; k < gradients.outputs; ++k)
             values.push_back(search.clipped_value(sums[l].gradient[k], sums[l].hessian[k],
-                                                  trees.leaves()[l].bounds));
+                                                  grower.leaves()[l].bounds));
     return values;
 }
 

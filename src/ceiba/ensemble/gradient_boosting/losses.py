@@ -135,7 +135,7 @@ class Loss:
         return weighted_mean(self.values(y, raw), weight)
 
     def line_search(
-        self, trees: _native.BoostedTrees, raw: Array, gradient: Array, hessian: Array | None,
+        self, grower: _native.BoostingGrower, raw: Array, gradient: Array, hessian: Array | None,
         weight: Array | None,
     ) -> Array:  # fmt: skip
         """Return the values of smallest loss in each leaf, of shape (n_leaves, n_outputs).
@@ -145,15 +145,15 @@ class Loss:
         """
         if self.leaf_quantile is not None:
             residual = self.y - raw[0]
-            return trees.leaf_quantiles(residual, weight, self.leaf_quantile)[:, None]
-        return np.asarray(trees.newton_values(gradient, hessian, weight)) * self.unit
+            return grower.leaf_quantiles(residual, weight, self.leaf_quantile)[:, None]
+        return np.asarray(grower.newton_values(gradient, hessian, weight)) * self.unit
 
     def newton_steps(
-        self, trees: _native.BoostedTrees, raw: Array, gradient: Array, hessian: Array | None,
+        self, grower: _native.BoostingGrower, raw: Array, gradient: Array, hessian: Array | None,
         weight: Array | None, rate: float,
     ) -> Array:  # fmt: skip
         """Return the regularized Newton steps of the leaves, of shape (n_leaves, n_outputs)."""
-        steps = trees.newton_values(gradient, hessian, weight, as_grown=True)
+        steps = grower.newton_values(gradient, hessian, weight, as_grown=True)
         return np.asarray(steps) * self.unit
 
 
@@ -342,17 +342,17 @@ class Huber(Loss):
         return np.asarray(np.where(size <= delta, size**2 / 2, delta * (size - delta / 2)))
 
     def line_search(
-        self, trees: _native.BoostedTrees, raw: Array, gradient: Array, hessian: Array | None,
+        self, grower: _native.BoostingGrower, raw: Array, gradient: Array, hessian: Array | None,
         weight: Array | None,
     ) -> Array:  # fmt: skip
         """Return the median of each leaf plus the mean of the clipped residuals about it."""
         residual = (self.y - raw[0]) / self.unit
-        median = trees.leaf_quantiles(residual, weight, 0.5)[:, None]
+        median = grower.leaf_quantiles(residual, weight, 0.5)[:, None]
         shifted = np.zeros((1, len(residual)))
-        trees.add_values(median, shifted)
+        grower.add_values(median, shifted)
         about = np.clip(residual - shifted, -self.delta, self.delta)
         about = about if weight is None else about * weight
-        sums = trees.leaf_sums(about, None, weight)[:, 0]
+        sums = grower.leaf_sums(about, None, weight)[:, 0]
         return np.asarray(median + (sums[:, 0] / sums[:, 1])[:, None]) * self.unit
 
 
@@ -395,22 +395,22 @@ class _LogLink(Loss):
         raise NotImplementedError
 
     def line_search(
-        self, trees: _native.BoostedTrees, raw: Array, gradient: Array, hessian: Array | None,
+        self, grower: _native.BoostingGrower, raw: Array, gradient: Array, hessian: Array | None,
         weight: Array | None,
     ) -> Array:  # fmt: skip
         """Return the logarithm by which the mean of each leaf must grow."""
         decrease, increase = self._terms(raw[0])
         if weight is not None:
             decrease, increase = decrease * weight, increase * weight
-        sums = trees.leaf_sums(increase[None], decrease[None])[:, 0]
+        sums = grower.leaf_sums(increase[None], decrease[None])[:, 0]
         # A leaf of zeros has no finite value of smallest loss.
-        values = np.array(trees.newton_values(gradient, hessian, weight)[:, 0])
+        values = np.array(grower.newton_values(gradient, hessian, weight)[:, 0])
         solved = (sums > 0).all(axis=1)
         values[solved] = np.log(sums[solved, 0]) - np.log(sums[solved, 1])
         return values[:, None]
 
     def newton_steps(
-        self, trees: _native.BoostedTrees, raw: Array, gradient: Array, hessian: Array | None,
+        self, grower: _native.BoostingGrower, raw: Array, gradient: Array, hessian: Array | None,
         weight: Array | None, rate: float,
     ) -> Array:  # fmt: skip
         """Return Newton steps that, times the learning rate, go at most to the minimum.
@@ -418,8 +418,8 @@ class _LogLink(Loss):
         The curvature changes by orders of magnitude between small and large means: with gamma,
         steps of the default rate diverged where targets differed by a factor of a thousand.
         """
-        steps = super().newton_steps(trees, raw, gradient, hessian, weight, rate)
-        best = self.line_search(trees, raw, gradient, hessian, weight) / rate
+        steps = super().newton_steps(grower, raw, gradient, hessian, weight, rate)
+        best = self.line_search(grower, raw, gradient, hessian, weight) / rate
         return np.asarray(np.clip(steps, np.minimum(best, 0.0), np.maximum(best, 0.0)))
 
 

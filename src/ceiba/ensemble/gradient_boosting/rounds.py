@@ -136,7 +136,9 @@ class Rounds:
 
     def __post_init__(self) -> None:
         config = boosting_config(self.parameters, self.table, self.loss.unit)
-        self._trees = _native.BoostedTrees(config, self.codes, self.encoding.native(), self.threads)
+        self._grower = _native.BoostingGrower(
+            config, self.codes, self.encoding.native(), self.threads
+        )
         edges: CodeValues | None = self.encoding.edges
         assert edges is not None
         self._code_values = edges.native(self.encoding.columns)
@@ -192,14 +194,14 @@ class Rounds:
             g = gradient[group]
             h = None if hessian is None else hessian[group]
             newton = self.parameters.method == "newton"
-            self._trees.grow(
+            self._grower.grow(
                 g, h if newton else None, row_weight,
                 rows=rows, columns=self._drawn_columns(seed), seed=seed,
             )  # fmt: skip
             steps = self._leaf_values(group, g, h, row_weight)
             values = new_rate * steps
-            self._trees.add_values(values, self.scores[group])
-            parts.append(self._trees.pack(self._code_values, values))
+            self._grower.add_values(values, self.scores[group])
+            parts.append(self._grower.pack(self._code_values, values))
             if self.parameters.trace:
                 split_values.append(self._split_values(parts[-1], g, h, row_weight, steps))
         self.parts.append(parts[0] if n_groups == 1 else join_parts(parts))
@@ -224,7 +226,7 @@ class Rounds:
         self, group: slice, gradient: Array, hessian: Array | None, weight: Array | None
     ) -> Array:
         """Return the value of each leaf of the tree grown last, of shape (n_leaves, outputs)."""
-        data = self._trees, self.scores[group], gradient, hessian, weight
+        data = self._grower, self.scores[group], gradient, hessian, weight
         if self.parameters.method == "newton" and self.loss.leaf_quantile is None:
             rate = float(self.parameters.learning_rate)
             values = self._newton_steps(*data, rate)
@@ -237,18 +239,18 @@ class Rounds:
         steps: Array,
     ) -> dict[str, Array]:  # fmt: skip
         """Return what the trace keeps of the tree grown last, from which splits are written out."""
-        sums = self._trees.node_sums()
+        sums = self._grower.node_sums()
         is_leaf = NodeView(part["nodes"]).kind[: len(sums)] == NodeTest.LEAF
         leaf_sums = np.full((len(sums), steps.shape[1], 2), np.nan)
         # Other line searches than Newton steps have no sums.
         is_newton = self.parameters.method == "newton" or not self.loss.searches_lines
         if is_newton and self.loss.leaf_quantile is None:
-            leaf_sums[is_leaf] = self._trees.leaf_sums(gradient, hessian, weight)
+            leaf_sums[is_leaf] = self._grower.leaf_sums(gradient, hessian, weight)
         leaf_steps = np.full((len(sums), steps.shape[1]), np.nan)
         leaf_steps[is_leaf] = steps
         values = {"node_sums": sums, "leaf_sums": leaf_sums, "leaf_steps": leaf_steps}
         if self.parameters.monotonic_cst is not None:
-            values["node_bounds"] = self._trees.node_bounds()
+            values["node_bounds"] = self._grower.node_bounds()
         return values
 
     def _drawn_columns(self, seed: int) -> Array | None:

@@ -6,7 +6,10 @@
 //         histogram of the smaller branch = its rows counted, of the larger one = the difference
 //         best split of both branches = largest gain over their columns
 //
-// Part of boosted_tree.cpp.
+// The rows of a node are contiguous. Histograms are kept and subtracted as in all trees
+// (tree/grow/histogram_store.hpp), in their growth order (tree/grow/tree_builder.hpp).
+//
+// Part of boosting_grower.cpp.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +19,7 @@
 #include <utility>
 #include <vector>
 
-#include "boosting/boosted_tree.hpp"
+#include "boosting/boosting_grower.hpp"
 #include "common/parallel.hpp"
 
 namespace ceiba::boosting {
@@ -30,32 +33,33 @@ using tree::TreeBuilder;
 // Up to so many codes of a branch are counted by columns, each thread for columns of its own.
 constexpr std::size_t kCountedByColumns = std::size_t(1) << 19;
 
-// Grows one tree: quantizes the gradients, then splits the leaves in growth order.
+// The growth of one tree: quantizes the gradients, then splits the leaves in growth order. `Layout`
+// is that of the histogram cells, which is chosen for each tree from its gradients. The tree and
+// its leaves are written to the BoostingGrower.
 template <typename Code, typename Layout>
-class BoostedTreeGrower {
+class TreeGrowth {
     using Word = typename Layout::Word;
 
   public:
-    BoostedTreeGrower(BoostedTrees<Code>& trees, const Gradients& gradients,
-                      const GradientScale& scale, std::vector<std::int32_t> columns,
-                      std::uint64_t seed, std::vector<Word>& values,
-                      HistogramStore<Layout>& histograms)
-        : trees_(trees),
-          config_(trees.config_),
-          codes_(trees.codes_),
-          builder_(*trees.builder_),
+    TreeGrowth(BoostingGrower<Code>& grower, const Gradients& gradients, const GradientScale& scale,
+               std::vector<std::int32_t> columns, std::uint64_t seed, std::vector<Word>& values,
+               HistogramStore<Layout>& histograms)
+        : grower_(grower),
+          config_(grower.config_),
+          codes_(grower.codes_),
+          builder_(*grower.builder_),
           gradients_(gradients),
           scale_(scale),
           outputs_(gradients.outputs),
           tree_columns_(std::move(columns)),
           seed_(seed),
           histograms_(histograms),
-          threads_(trees.threads_),
+          threads_(grower.threads_),
           values_(values) {
         histograms_.clear();
         for (int t = 0; t < threads_; ++t) searches_.emplace_back(config_, scale_, outputs_);
         for (const std::int32_t j : tree_columns_) {
-            const Column& column = trees_.columns_.columns[std::size_t(j)];
+            const Column& column = grower_.columns_.columns[std::size_t(j)];
             corrects_categories_ |= column.nominal && column.n_codes > tree::kFewCategories;
         }
     }
@@ -63,7 +67,7 @@ class BoostedTreeGrower {
     void grow() {
         builder_.add(0, 1);
         states_.emplace_back();
-        set_rows(0, 0, trees_.rows_.size());
+        set_rows(0, 0, grower_.rows_.size());
         states_[0].sums = quantize();
         evaluate({0}, {});
         std::int64_t n_leaves = 1;
@@ -89,14 +93,14 @@ class BoostedTreeGrower {
     std::size_t end_of(std::size_t node) const { return std::size_t(builder_.nodes[node].end); }
     std::size_t n_rows(std::size_t node) const { return end_of(node) - begin_of(node); }
     std::span<const std::uint32_t> rows_of(std::size_t node) const {
-        return std::span(trees_.rows_).subspan(begin_of(node), n_rows(node));
+        return std::span(grower_.rows_).subspan(begin_of(node), n_rows(node));
     }
     bool is_open(std::size_t node) const { return builder_.nodes[node].reason == Reason::kOpen; }
 
     // Round the gradients of all rows, and return their sums.
     std::vector<GradientSum> quantize() {
         if (values_.size() < gradients_.rows * outputs_) values_.resize(gradients_.rows * outputs_);
-        const auto& rows = trees_.rows_;
+        const auto& rows = grower_.rows_;
         const Segments parts = segments(rows.size(), 16384);
         std::vector<Word> sums(parts.count * outputs_, Word{});
         for_segments(parts, threads_for(4.0 * double(rows.size() * outputs_), threads_),
@@ -193,7 +197,7 @@ class BoostedTreeGrower {
     // Search the columns of some nodes, after counting them if that is still to be done; every
     // thread does both for columns of its own. Ties go to the first column.
     void find(std::span<NodeSearch> searches, const BranchHistograms& branches) {
-        const std::size_t p = trees_.columns_.count();
+        const std::size_t p = grower_.columns_.count();
         const double n_cells = double(codes_.n_cells() * outputs_);
         double work = 2.0 * double(branches.rows.size() * p * outputs_);
         for (NodeSearch& search : searches) {
@@ -229,7 +233,7 @@ class BoostedTreeGrower {
             const auto j = std::size_t(columns[i]);
             const std::size_t offset = codes_.offset(j);
             splits.template find<Layout>(
-                search.sums, trees_.columns_.columns[j], words + offset * outputs_,
+                search.sums, grower_.columns_.columns[j], words + offset * outputs_,
                 search.counts.empty() ? nullptr : search.counts.data() + offset, search.found[i]);
         }
     }
@@ -262,9 +266,9 @@ class BoostedTreeGrower {
         const Number right = states_[search.node].sums[0].hessian - left;
         if (std::min(left, right) >= config_.min_rows * scale_.max_units) return false;
         const auto j = std::size_t(search.column);
-        std::vector<std::uint8_t> is_left(trees_.columns_.columns[j].n_codes + 1, 0);
+        std::vector<std::uint8_t> is_left(grower_.columns_.columns[j].n_codes + 1, 0);
         for (const std::uint32_t code : left_codes) is_left[code] = 1;
-        const Code* codes = trees_.columns_.column(j);
+        const Code* codes = grower_.columns_.column(j);
         Number rows = 0;
         for (const std::uint32_t row : rows_of(search.node)) rows += is_left[codes[row]];
         return std::min(rows, Number(n_rows(search.node)) - rows) < config_.min_rows;
@@ -313,18 +317,18 @@ class BoostedTreeGrower {
 
     // Codes that a split sends to the left.
     std::vector<std::uint32_t> codes_on_left(std::int32_t column, const Candidate& split) const {
-        const Column& own = trees_.columns_.columns[std::size_t(column)];
+        const Column& tested = grower_.columns_.columns[std::size_t(column)];
         std::vector<std::uint32_t> codes;
         if (split.shape == tree::SplitShape::kTable) {
             for (const auto& [code, branch] : split.table)
                 if (branch == 0) codes.push_back(code);
         } else {
             const std::uint32_t last =
-                split.shape == tree::SplitShape::kKnown ? own.n_codes - 1 : split.threshold_code;
+                split.shape == tree::SplitShape::kKnown ? tested.n_codes - 1 : split.threshold_code;
             codes.resize(last + 1);
             std::iota(codes.begin(), codes.end(), 0u);
         }
-        if (split.missing_branch == 0) codes.push_back(own.missing_code());
+        if (split.missing_branch == 0) codes.push_back(tested.missing_code());
         return codes;
     }
 
@@ -365,7 +369,7 @@ class BoostedTreeGrower {
         const bool is_first = n_rows(child) >= n_rows(child + 1);
         const std::size_t larger = is_first ? child : child + 1;
         const std::size_t smaller = is_first ? child + 1 : child;
-        if (n_rows(smaller) * trees_.columns_.count() * outputs_ > kCountedByColumns ||
+        if (n_rows(smaller) * grower_.columns_.count() * outputs_ > kCountedByColumns ||
             !is_open(smaller) || !histograms_.contains(node)) {
             histograms_.split(
                 node, child, child + 2, larger, [&](std::size_t b) { return is_open(b); },
@@ -399,13 +403,13 @@ class BoostedTreeGrower {
     std::size_t partition(std::size_t node) {
         const Node n = builder_.nodes[node];
         const auto j = std::size_t(n.column);
-        const Code* codes = trees_.columns_.column(j);
-        std::uint32_t* rows = trees_.rows_.data() + begin_of(node);
+        const Code* codes = grower_.columns_.column(j);
+        std::uint32_t* rows = grower_.rows_.data() + begin_of(node);
         return tree::with_branches(
-            builder_, n, trees_.columns_.columns[j].missing_code(), [&](const auto& branch) {
+            builder_, n, grower_.columns_.columns[j].missing_code(), [&](const auto& branch) {
                 return tree::partition_in_two(
                     rows, n_rows(node), [&](std::uint32_t row) { return branch(codes[row]); },
-                    trees_.spare_rows_, threads_);
+                    grower_.spare_rows_, threads_);
             });
     }
 
@@ -414,16 +418,16 @@ class BoostedTreeGrower {
         const std::size_t n_cells = codes_.n_cells();
         histogram.begin(n_cells);
         const std::span<const std::uint32_t> rows = rows_of(node);
-        const double work = double(rows.size() * trees_.columns_.count() * outputs_);
+        const double work = double(rows.size() * grower_.columns_.count() * outputs_);
         const int threads = threads_for(2.0 * work, threads_);
         const Segments parts{rows.size(), std::size_t(threads)};
         std::vector<Histogram<Layout>> others;
         for (int t = 1; t < threads; ++t) others.push_back(histograms_.make(Layout(outputs_)));
         for_segments(parts, threads, [&](std::size_t s, int, Interrupt&) {
             if (s > 0) others[s - 1].begin(n_cells);
-            Histogram<Layout>& own = s == 0 ? histogram : others[s - 1];
+            Histogram<Layout>& part = s == 0 ? histogram : others[s - 1];
             codes_.add(rows.subspan(parts.begin(s), parts.end(s) - parts.begin(s)), 0,
-                       trees_.columns_.count(), values_.data(), outputs_, own.words());
+                       grower_.columns_.count(), values_.data(), outputs_, part.words());
         });
         for (Histogram<Layout>& other : others) {
             histogram.add(other);
@@ -433,30 +437,30 @@ class BoostedTreeGrower {
     }
 
     void collect_leaves() {
-        trees_.leaves_.clear();
+        grower_.leaves_.clear();
         for (std::size_t node = 0; node < builder_.nodes.size(); ++node) {
             if (builder_.nodes[node].expanded()) continue;
             if (builder_.nodes[node].reason == Reason::kSplit)
                 builder_.nodes[node].reason = Reason::kLeaves;
-            trees_.leaves_.push_back(
+            grower_.leaves_.push_back(
                 {std::int32_t(node), begin_of(node), end_of(node), states_[node].bounds});
         }
     }
 
     void keep_sums() {
-        trees_.node_sums_.clear();
-        trees_.node_bounds_.clear();
+        grower_.node_sums_.clear();
+        grower_.node_bounds_.clear();
         for (const State& state : states_) {
             for (const GradientSum& sum : state.sums) {
-                trees_.node_sums_.push_back(double(sum.gradient) * scale_.gradient_unit);
-                trees_.node_sums_.push_back(double(sum.hessian) * scale_.hessian_unit);
+                grower_.node_sums_.push_back(double(sum.gradient) * scale_.gradient_unit);
+                grower_.node_sums_.push_back(double(sum.hessian) * scale_.hessian_unit);
             }
-            trees_.node_bounds_.push_back(state.bounds.lower);
-            trees_.node_bounds_.push_back(state.bounds.upper);
+            grower_.node_bounds_.push_back(state.bounds.lower);
+            grower_.node_bounds_.push_back(state.bounds.upper);
         }
     }
 
-    BoostedTrees<Code>& trees_;
+    BoostingGrower<Code>& grower_;
     const BoostingConfig& config_;
     const CodeMatrix<Code>& codes_;
     TreeBuilder& builder_;

@@ -1,8 +1,8 @@
-// Growth of the trees of gradient boosting on encoded rows.
+// What the trees of one boosting fit share: encoded rows, memory, and the tree grown last.
 //
-// The rows of a node are contiguous; its histograms are those of its smaller branch counted and
-// those of the larger one by subtraction (tree/grow/histogram_store.hpp), and leaves are split in
-// the growth order of all trees (tree/grow/tree_builder.hpp).
+// A BoostingGrower lives as long as the fit: it grows one tree after the other, and computes leaf
+// sums, adds leaf values to the scores and packs the last one. How a single tree grows is written
+// in boosting/tree_growth.hpp; a TreeGrowth lives for one call of `grow`.
 #pragma once
 
 #include <cstddef>
@@ -30,11 +30,11 @@ struct BoostedLeaf {
     Bounds bounds;
 };
 
-// Codes of the rows, and memory that all trees of a fit share.
+// Grows the trees of a fit, and keeps the last one.
 template <typename Code>
-class BoostedTrees {
+class BoostingGrower {
   public:
-    BoostedTrees(const BoostingConfig& config, const tree::Columns<Code>& columns, int threads);
+    BoostingGrower(const BoostingConfig& config, const tree::Columns<Code>& columns, int threads);
 
     // Grow a tree from the gradients of some rows, ascending, or of all if there are none.
     // `columns` are those it may test, ascending; draws of columns are keyed by `seed` and the path
@@ -68,7 +68,7 @@ class BoostedTrees {
 
   private:
     template <typename, typename>
-    friend class BoostedTreeGrower;
+    friend class TreeGrowth;
 
     std::int32_t leaf_of(std::size_t row) const;
 

@@ -1,11 +1,11 @@
-// Implementation of the growth of boosted trees.
-#include "boosting/boosted_tree.hpp"
+// Implementation of the grower of boosted trees.
+#include "boosting/boosting_grower.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <numeric>
 
-#include "boosting/tree_grower.hpp"
+#include "boosting/tree_growth.hpp"
 #include "common/parallel.hpp"
 
 namespace ceiba::boosting {
@@ -25,8 +25,8 @@ tree::TreeConfig builder_config(const BoostingConfig& config) {
 }  // namespace
 
 template <typename Code>
-BoostedTrees<Code>::BoostedTrees(const BoostingConfig& config, const tree::Columns<Code>& columns,
-                                 int threads)
+BoostingGrower<Code>::BoostingGrower(const BoostingConfig& config,
+                                     const tree::Columns<Code>& columns, int threads)
     : config_(config),
       columns_(columns),
       threads_(threads),
@@ -35,8 +35,8 @@ BoostedTrees<Code>::BoostedTrees(const BoostingConfig& config, const tree::Colum
       wide_histograms_(config.max_histogram_bytes) {}
 
 template <typename Code>
-void BoostedTrees<Code>::grow(const Gradients& gradients, std::span<const std::uint32_t> rows,
-                              std::vector<std::int32_t> columns, std::uint64_t seed) {
+void BoostingGrower<Code>::grow(const Gradients& gradients, std::span<const std::uint32_t> rows,
+                                std::vector<std::int32_t> columns, std::uint64_t seed) {
     all_rows_ = rows.empty();
     if (all_rows_) {
         rows_.resize(columns_.rows);
@@ -56,8 +56,8 @@ void BoostedTrees<Code>::grow(const Gradients& gradients, std::span<const std::u
         if (config_.gradient_bits > 0)
             max_unit = std::min(max_unit, std::ldexp(1.0, config_.gradient_bits - 1));
         scale.set_units(max_unit);
-        BoostedTreeGrower<Code, Layout>(*this, gradients, scale, std::move(columns), seed, values,
-                                        histograms)
+        TreeGrowth<Code, Layout>(*this, gradients, scale, std::move(columns), seed, values,
+                                 histograms)
             .grow();
     };
     if (packed_suffices(scale, rows_.size(), config_.gradient_bits))
@@ -67,8 +67,8 @@ void BoostedTrees<Code>::grow(const Gradients& gradients, std::span<const std::u
 }
 
 template <typename Code>
-std::vector<RealSums> BoostedTrees<Code>::leaf_sums(const Gradients& gradients,
-                                                    bool as_grown) const {
+std::vector<RealSums> BoostingGrower<Code>::leaf_sums(const Gradients& gradients,
+                                                      bool as_grown) const {
     const std::size_t outputs = gradients.outputs;
     GradientScale scale = as_grown ? scale_ : measure_gradients(gradients, rows_, threads_);
     scale.set_units(std::min(0x1p50, std::floor(0x1p62 / double(rows_.size()))));
@@ -91,7 +91,7 @@ std::vector<RealSums> BoostedTrees<Code>::leaf_sums(const Gradients& gradients,
 }
 
 template <typename Code>
-std::int32_t BoostedTrees<Code>::leaf_of(std::size_t row) const {
+std::int32_t BoostingGrower<Code>::leaf_of(std::size_t row) const {
     const Code* codes = codes_.row(row);
     std::int32_t at = 0;
     while (builder_->nodes[std::size_t(at)].expanded()) {
@@ -105,16 +105,16 @@ std::int32_t BoostedTrees<Code>::leaf_of(std::size_t row) const {
 }
 
 template <typename Code>
-void BoostedTrees<Code>::add_values(const double* values, std::size_t outputs,
-                                    double* scores) const {
+void BoostingGrower<Code>::add_values(const double* values, std::size_t outputs,
+                                      double* scores) const {
     const std::size_t n = columns_.rows;
     for_segments({leaves_.size(), leaves_.size()},
                  threads_for(2.0 * double(rows_.size()), threads_),
                  [&](std::size_t l, int, Interrupt&) {
                      for (std::size_t k = 0; k < outputs; ++k) {
                          const double value = values[l * outputs + k];
-                         double* own = scores + k * n;
-                         for (const std::uint32_t row : rows_of(leaves_[l])) own[row] += value;
+                         double* score = scores + k * n;
+                         for (const std::uint32_t row : rows_of(leaves_[l])) score[row] += value;
                      }
                  });
     if (all_rows_) return;
@@ -133,8 +133,8 @@ void BoostedTrees<Code>::add_values(const double* values, std::size_t outputs,
 }
 
 template <typename Code>
-forest::PackedForest BoostedTrees<Code>::pack(const tree::Scales& scales, const double* values,
-                                              std::size_t outputs) const {
+forest::PackedForest BoostingGrower<Code>::pack(const tree::Scales& scales, const double* values,
+                                                std::size_t outputs) const {
     forest::TreePacker packer(*builder_, scales, {});
     packer.add(builder_->nodes.size());
     for (std::size_t node = 0; node < builder_->nodes.size(); ++node)
@@ -146,8 +146,8 @@ forest::PackedForest BoostedTrees<Code>::pack(const tree::Scales& scales, const 
     return packer.finish();
 }
 
-template class BoostedTrees<std::uint8_t>;
-template class BoostedTrees<std::uint16_t>;
-template class BoostedTrees<std::uint32_t>;
+template class BoostingGrower<std::uint8_t>;
+template class BoostingGrower<std::uint16_t>;
+template class BoostingGrower<std::uint32_t>;
 
 }  // namespace ceiba::boosting
