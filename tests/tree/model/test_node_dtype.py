@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ceiba._native import NodeTest
-from ceiba.tree.model.node_dtype import NODE_DTYPE, NodeView
+from ceiba.tree.model.node_dtype import NODE_DTYPE, NodeView, join_trees
 
 
 def pack(
@@ -64,3 +64,17 @@ def test_make_leaf_clears_the_test() -> None:
     assert (NodeView(nodes).kind == NodeTest.LEAF).tolist() == [True, True, False]
     assert NodeView(nodes).column.tolist() == [0, 0, 3]
     assert NodeView(nodes).child.tolist() == [1, -1, 2**31 - 1]
+
+
+def test_joined_trees_refer_to_their_own_words_and_tables() -> None:
+    kinds = [NodeTest.WORDS, NodeTest.INTERVALS, NodeTest.TABLE, NodeTest.LEAF]
+    nodes = np.array([pack(1, 0, 0, kind, 0) for kind in kinds], np.uint64)
+    offsets, words = np.array([0, 1, 4]), np.array([3, 5], np.uint64)
+    tables = np.array([2, 4, 6], np.int32)
+    joined = join_trees([nodes] * 3, [offsets] * 3, [words] * 3, [tables] * 3)
+    assert joined["nodes"][:, 0].tolist() == [1, 1, 1, 1, 3, 3, 4, 1, 5, 5, 7, 1]
+    assert (joined["nodes"][:, 1] == np.tile(nodes[:, 1], 3)).all()
+    assert joined["tree_offsets"].tolist() == [0, 1, 4, 5, 8, 9, 12]
+    assert joined["words"].tolist() == [3, 5] * 3
+    assert joined["tables"].tolist() == [2, 4, 6] * 3
+    assert nodes[:, 0].tolist() == [1] * 4

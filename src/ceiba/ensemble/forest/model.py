@@ -17,8 +17,9 @@ from ceiba.base.record import check_values
 from ceiba.data.schema import Schema
 from ceiba.data.table import Table
 from ceiba.ensemble.common.sampling import tree_seeds
-from ceiba.ensemble.forest.storage import from_stored, select_trees, shift_references, to_stored
+from ceiba.ensemble.forest.storage import from_stored, select_trees, to_stored
 from ceiba.tree.grow.encoding import ColumnTypes, native_table
+from ceiba.tree.model.node_dtype import join_trees
 from ceiba.tree.model.tree import Tree
 
 
@@ -131,16 +132,9 @@ class Forest(Record):
             self.n_classes, self.class_units, self.columns.native,
         )  # fmt: skip
 
-    @property
-    def _all_real(self) -> bool:
-        return set(self.columns.types) <= {ColumnType.FLOAT64, ColumnType.FLOAT32}
-
     def native_rows(self, table: Table) -> _native.ForestRows:
         """Return a table with the forest's schema in the form for the kernels."""
-        block = table.matrix
-        if block is not None and self._all_real and block.dtype in (np.float64, np.float32):
-            return _native.ForestRows(np.ascontiguousarray(block))
-        return _native.ForestRows(native_table(table, self.columns))
+        return forest_rows(table, self.columns)
 
     def apply(self, table: Table, threads: int = 1) -> Array:
         """Return the leaf of each row in each tree, numbered within the tree."""
@@ -192,20 +186,13 @@ class Forest(Record):
     def merge_forests(self, *others: Forest) -> Forest:
         """Return the trees of all forests, one forest after the other."""
         forests = (self, *others)
-        first_entries = {
-            name: np.cumsum([0, *(len(getattr(f, name)) for f in forests)])
-            for name in ("words", "tables")
-        }
-        ends = np.cumsum([0, *(f.n_nodes for f in forests)])
-        nodes = [
-            shift_references(f, **{name: int(first[i]) for name, first in first_entries.items()})
-            for i, f in enumerate(forests)
-        ]
-        offsets = [f.tree_offsets[:-1] + ends[i] for i, f in enumerate(forests)]
-        names = (*first_entries, "leaves", "origins", "samples", "importances", "weight_unit")
+        joined = join_trees(
+            [f.nodes for f in forests], [f.tree_offsets for f in forests],
+            [f.words for f in forests], [f.tables for f in forests],
+        )  # fmt: skip
+        names = ("leaves", "origins", "samples", "importances", "weight_unit")
         return Forest(
-            nodes=np.concatenate(nodes),
-            tree_offsets=np.concatenate([*offsets, ends[-1:]]).astype(np.int64),
+            **joined,
             **{name: np.concatenate([getattr(f, name) for f in forests]) for name in names},
             schema=self.schema,
             n_classes=self.n_classes,
@@ -251,6 +238,15 @@ class Forest(Record):
         valid = (self.weight_unit >= 1e-300) & (self.weight_unit <= 1e300)
         check_values("weight_unit", self.weight_unit, valid, "positive and finite")
         _ = self.native  # checks the nodes
+
+
+def forest_rows(table: Table, columns: ColumnTypes) -> _native.ForestRows:
+    """Return a dense table in the form for the kernels of forests, in the types of a model."""
+    block = table.matrix
+    is_real = set(columns.types) <= {ColumnType.FLOAT64, ColumnType.FLOAT32}
+    if block is not None and is_real and block.dtype in (np.float64, np.float32):
+        return _native.ForestRows(np.ascontiguousarray(block))
+    return _native.ForestRows(native_table(table, columns))
 
 
 def _merged_units(forests: Sequence[Forest]) -> Array | None:

@@ -1,4 +1,4 @@
-"""Store a forest in a model file, and select and renumber trees of forests.
+"""Store a forest in a model file, and select trees of forests.
 
 The nodes are stored as they are in memory, so that they can be memory-mapped. The values per tree
 are stored compactly, because they matter in forests of small trees:
@@ -151,16 +151,6 @@ def select_trees(forest: Forest, kept: Array) -> Forest:
         importances=forest.importances[kept], weight_unit=forest.weight_unit[kept],
         class_units=None if forest.class_units is None else forest.class_units[kept], **arrays,
     )  # fmt: skip
-
-
-def shift_references(forest: Forest, **shifts: int) -> Array:
-    """Return the nodes with their references into the named arrays shifted."""
-    if not any(shifts.values()):
-        return forest.nodes
-    nodes = forest.nodes.copy()
-    for name, references in _references(forest, nodes).items():
-        nodes[references.nodes, 0] += np.uint64(shifts[name])
-    return nodes
 
 
 def _references(forest: Forest, nodes: Array) -> dict[str, _References]:

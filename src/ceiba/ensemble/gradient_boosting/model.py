@@ -17,16 +17,12 @@ from ceiba.base.record import check_values
 from ceiba.data.schema import Schema
 from ceiba.data.sparse import SparseTable
 from ceiba.data.table import Table
-from ceiba.ensemble.forest.model import Forest
+from ceiba.ensemble.forest.model import Forest, forest_rows
 from ceiba.ensemble.forest.storage import select_trees
-from ceiba.ensemble.gradient_boosting.sparse_rows import (
-    add_sparse_scores,
-    apply_sparse,
-    forest_rows,
-)
+from ceiba.ensemble.gradient_boosting.sparse_rows import add_sparse_scores, apply_sparse
 from ceiba.tree.explain.shap import TreeSum
 from ceiba.tree.grow.encoding import ColumnTypes
-from ceiba.tree.model.node_dtype import NodeView
+from ceiba.tree.model.node_dtype import NodeView, join_trees
 from ceiba.tree.model.tree import Tree
 
 
@@ -228,27 +224,12 @@ def join_parts(parts: Sequence[dict[str, Any]]) -> dict[str, Any]:
     """Join the arrays of trees, as the kernels return them, one part behind the other."""
     if len(parts) == 1:
         return dict(parts[0])
-    nodes, n_words, n_tables = [], 0, 0
-    for part in parts:
-        nodes.append(_shift_references(part["nodes"], n_words, n_tables))
-        n_words += len(part["words"])
-        n_tables += len(part["tables"])
-    ends = np.cumsum([0, *(len(part["nodes"]) for part in parts)])
-    offsets = [part["tree_offsets"][:-1] + ends[i] for i, part in enumerate(parts)]
-    names = ("words", "tables", "node_rows", "node_gains")
+
+    def arrays(name: str) -> list[Array]:
+        return [part[name] for part in parts]
+
     return {
-        "nodes": np.concatenate(nodes),
-        "tree_offsets": np.concatenate([*offsets, ends[-1:]]).astype(np.int64),
-        **{name: np.concatenate([part[name] for part in parts]) for name in names},
+        **join_trees(arrays("nodes"), arrays("tree_offsets"), arrays("words"), arrays("tables")),
+        "node_rows": np.concatenate(arrays("node_rows")),
+        "node_gains": np.concatenate(arrays("node_gains")),
     }
-
-
-def _shift_references(nodes: Array, n_words: int, n_tables: int) -> Array:
-    """Return nodes whose words and tables are behind those of other trees."""
-    if not n_words and not n_tables:
-        return nodes
-    kind = NodeView(nodes).kind
-    shifted = nodes.copy()
-    shifted[kind == NodeTest.WORDS, 0] += np.uint64(n_words)
-    shifted[kind == NodeTest.TABLE, 0] += np.uint64(n_tables)
-    return shifted

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ceiba import _native
-from ceiba._native import ColumnType, NodeTest
+from ceiba._native import NodeTest
 from ceiba._typing import Array
 from ceiba.data.sparse import SparseTable
-from ceiba.data.table import Table
-from ceiba.tree.grow.encoding import ColumnTypes, native_table
+from ceiba.ensemble.forest.model import forest_rows
+from ceiba.tree.grow.encoding import ColumnTypes
 from ceiba.tree.model.node_dtype import NodeView
 
 if TYPE_CHECKING:
@@ -64,15 +64,6 @@ class NarrowTrees:
         """Yield the rows of a table in blocks, with their positions."""
         for rows, block in table.row_blocks(self.columns):
             yield rows, forest_rows(block, self.types)
-
-
-def forest_rows(table: Table, columns: ColumnTypes) -> _native.ForestRows:
-    """Return a dense table in the form for the kernels, in the types of a model."""
-    block = table.matrix
-    is_real = set(columns.types) <= {ColumnType.FLOAT64, ColumnType.FLOAT32}
-    if block is not None and is_real and block.dtype in (np.float64, np.float32):
-        return _native.ForestRows(np.ascontiguousarray(block))
-    return _native.ForestRows(native_table(table, columns))
 
 
 def add_sparse_scores(

@@ -8,13 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from ceiba import _native
-from ceiba._native import NodeTest
 from ceiba._typing import Array
 from ceiba.data.schema import Schema
 from ceiba.data.sparse import SparseTable, dense_blocks
 from ceiba.data.table import Table
 from ceiba.tree.grow.encoding import ColumnTypes, native_table
-from ceiba.tree.model.node_dtype import NodeView
+from ceiba.tree.model.node_dtype import NodeView, join_trees
 from ceiba.tree.model.tree import Tree
 
 
@@ -82,23 +81,18 @@ class TreeSum:
         ``columns`` are the indices, in ``schema``, of each tree's columns; by default all trees
         have the same columns.
         """
-        nodes, n_words, n_tables = [], 0, 0
         fractional = trees[0].missing == "fractional"
-        for number, tree in enumerate(trees):
+        for tree in trees:
             _check_missing(tree, fractional)
-            own, kind = tree.nodes.copy(), NodeView(tree.nodes).kind
-            in_words = np.isin(kind, (NodeTest.WORDS, NodeTest.INTERVALS))
-            own[in_words, 0] += np.uint64(n_words)
-            own[kind == NodeTest.TABLE, 0] += np.uint64(n_tables)
-            if columns is not None:
-                NodeView(own).replace_columns(columns[number])
-            n_words, n_tables = n_words + len(tree.words), n_tables + len(tree.tables)
-            nodes.append(own)
+        nodes = [tree.nodes for tree in trees]
+        if columns is not None:
+            nodes = list(map(_with_columns, nodes, columns))
+        joined = join_trees(
+            nodes, [np.array([0, tree.n_nodes]) for tree in trees],
+            [tree.words for tree in trees], [tree.tables for tree in trees],
+        )  # fmt: skip
         return cls(
-            nodes=np.concatenate(nodes),
-            tree_offsets=np.cumsum([0, *(tree.n_nodes for tree in trees)], dtype=np.int64),
-            words=np.concatenate([tree.words for tree in trees]),
-            tables=np.concatenate([tree.tables for tree in trees]),
+            **joined,
             schema=trees[0].schema if schema is None else schema,
             leaf_values=np.concatenate(leaf_values),
             cover=np.concatenate([tree.weight for tree in trees]),
@@ -140,6 +134,13 @@ class TreeSum:
             own = native_table(block, columns)
             _native.tree_shap(trees, own, others, out[rows], base, threads)
         return ShapValues(out, base if self.offset is None else base + self.offset)
+
+
+def _with_columns(nodes: Array, columns: Array) -> Array:
+    """Return a copy of nodes with other numbers of their columns."""
+    renumbered = nodes.copy()
+    NodeView(renumbered).replace_columns(columns)
+    return renumbered
 
 
 def _check_missing(tree: Tree, fractional: bool) -> None:

@@ -1,4 +1,4 @@
-"""Layout of a packed tree node: 16 bytes, decoded here and nowhere else.
+"""Layout of a packed tree node: 16 bytes, decoded here and nowhere else; trees are joined here.
 
 ====  =======================================================================
 word  threshold, set of categories, or offset into ``words`` or ``tables``;
@@ -11,8 +11,11 @@ test  bits 0-23 tested column, 24-27 `NodeTest`, 28-30 branch of missing values,
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
+from ceiba._native import NodeTest
 from ceiba._typing import Array
 
 NODE_DTYPE = np.dtype([("word", np.uint64), ("child", np.int32), ("test", np.uint32)])
@@ -85,3 +88,39 @@ class NodeView:
         self.record["test"][inner] = (
             self.record["test"][inner] & np.uint32(~_COLUMN_MASK & 0xFFFFFFFF)
         ) | number
+
+
+def join_trees(
+    nodes: Sequence[Array],
+    tree_offsets: Sequence[Array],
+    words: Sequence[Array],
+    tables: Sequence[Array],
+) -> dict[str, Array]:
+    """Join the arrays of packed trees, part after part; each argument has one of every part.
+
+    Nodes that refer to entries of ``words`` or ``tables`` refer to the same entries behind those of
+    the parts before.
+    """
+    first_node, first_word, first_entry = (
+        np.cumsum([0, *map(len, arrays)]) for arrays in (nodes, words, tables)
+    )
+    shifted = map(_shift_references, nodes, first_word.tolist(), first_entry.tolist())
+    offsets = [part[:-1] + first for part, first in zip(tree_offsets, first_node[:-1], strict=True)]
+    return {
+        "nodes": np.concatenate(list(shifted)),
+        "tree_offsets": np.concatenate([*offsets, first_node[-1:]]).astype(np.int64),
+        "words": np.concatenate(words),
+        "tables": np.concatenate(tables),
+    }
+
+
+def _shift_references(nodes: Array, n_words: int, n_entries: int) -> Array:
+    """Return nodes whose words and table entries are behind so many others."""
+    if not n_words and not n_entries:
+        return nodes
+    kind = NodeView(nodes).kind
+    shifted = nodes.copy()
+    in_words = (kind == NodeTest.WORDS) | (kind == NodeTest.INTERVALS)
+    shifted[in_words, 0] += np.uint64(n_words)
+    shifted[kind == NodeTest.TABLE, 0] += np.uint64(n_entries)
+    return shifted
