@@ -41,6 +41,7 @@ from ceiba.base.value_types import (
     TypeOption,
     checker,
     describe,
+    format_mismatch,
     format_value,
     join_words,
     parse,
@@ -358,5 +359,5 @@ def _value_error(cls: type, entry: Parameter, value: Any) -> ParameterError:
         limit = " that fits into 64 bits"
     return ParameterError(
         f"The {entry.name!r} parameter of {cls.__name__} must be {describe(entry.options)}{limit}, "
-        f"got {format_value(value)}."
+        f"got {format_mismatch(value, entry.options)}."
     )

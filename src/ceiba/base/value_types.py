@@ -112,12 +112,17 @@ class TypeOption:
     range: Range | None = None
     cls: Any = None
 
+    @property
+    def is_protocol(self) -> bool:
+        """Whether the value is an object with given methods."""
+        return self.kind == "object" and getattr(self.cls, "_is_protocol", False)
+
     def describe(self) -> str:
         """Return the option in the form for error messages, such as ``an int >= 1``."""
         if self.kind == "choice":
             return join_words([repr(choice) for choice in self.choices])
-        if self.kind == "object" and getattr(self.cls, "_is_protocol", False):
-            return f"an object with {' and '.join(_methods(self.cls))}"
+        if self.is_protocol:
+            return f"an object with {' and '.join(_methods(self.cls).values())}"
         if self.kind == "object":
             return f"a {self.cls.__name__} instance"
         words = _KINDS[self.cls].in_messages
@@ -130,13 +135,13 @@ class TypeOption:
         return self.cls.__name__ if self.kind == "object" else _KINDS[self.cls].in_docs
 
 
-def _methods(protocol: type) -> list[str]:
-    """Return the methods of a protocol with their arguments: ``gradient(y, raw)``."""
-    return [
-        f"{name}({', '.join(list(signature(method).parameters)[1:])})"
+def _methods(protocol: type) -> dict[str, str]:
+    """Return the methods of a protocol by name, with their arguments: ``gradient(y, raw)``."""
+    return {
+        name: f"{name}({', '.join(list(signature(method).parameters)[1:])})"
         for name, method in vars(protocol).items()
         if isfunction(method) and not name.startswith("_")
-    ]
+    }
 
 
 def describe(options: Iterable[TypeOption]) -> str:
@@ -149,6 +154,16 @@ def format_value(value: Any) -> str:
     if isinstance(value, np.ndarray):
         return f"an array of {value.dtype} and shape {value.shape}"
     return _short_repr.repr(value.item() if isinstance(value, np.generic) else value)
+
+
+def format_mismatch(value: Any, options: Iterable[TypeOption]) -> str:
+    """Describe a value that matches no option; of an object, which required methods it lacks."""
+    for option in options:
+        methods = _methods(option.cls) if option.is_protocol else {}
+        lacking = [text for name, text in methods.items() if not hasattr(value, name)]
+        if lacking and len(lacking) < len(methods):
+            return f"an object of class {type(value).__name__} without {' and '.join(lacking)}"
+    return format_value(value)
 
 
 def join_words(words: list[str]) -> str:

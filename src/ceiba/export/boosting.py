@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
+from ceiba.ensemble.gradient_boosting.losses import LOG_LINK_LOSSES
 from ceiba.export.errors import NotExpressibleError
 
 BOOSTING_LEARNERS = ("GradientBoostingClassifier", "GradientBoostingRegressor")
 
 # How raw scores become predictions. "half_logit": scores are half the log-odds.
 Link = Literal["identity", "log", "logit", "half_logit", "softmax"]
-_LOG_LINK = ("poisson", "gamma", "tweedie")
 
 
 def check_boosting(model: Any, where: str) -> None:
@@ -30,7 +30,9 @@ def check_boosting(model: Any, where: str) -> None:
 def boosting_link(model: Any) -> Link:
     """Return how the raw scores of a model become predictions."""
     if not hasattr(model, "classes_"):
-        return "log" if isinstance(model.loss, str) and model.loss in _LOG_LINK else "identity"
+        return (
+            "log" if isinstance(model.loss, str) and model.loss in LOG_LINK_LOSSES else "identity"
+        )
     if model.boosted_trees_.n_outputs > 1:
         return "softmax"
     return "half_logit" if model.loss == "exponential" else "logit"

@@ -12,6 +12,7 @@ from sklearn import metrics
 from ceiba import GradientBoostingClassifier, GradientBoostingRegressor
 from ceiba._typing import Array
 from ceiba.ensemble.gradient_boosting import losses
+from ceiba.ensemble.gradient_boosting.losses.base import weighted_mean, weighted_quantile
 from tests.ensemble.gradient_boosting.parts import X, leaf_groups, raw_scores
 from tests.ensemble.gradient_boosting.test_use import LogCosh
 
@@ -178,13 +179,13 @@ def test_weighted_quantiles(probability: float) -> None:
         weight = np.random.default_rng(n + 50).integers(1, 4, n)
         repeated = np.repeat(values, weight)
         expected = np.quantile(repeated, probability, method="averaged_inverted_cdf")
-        assert losses.weighted_quantile(values, weight.astype(float), probability) == expected
-        assert losses.weighted_quantile(repeated, None, probability) == expected
+        assert weighted_quantile(values, weight.astype(float), probability) == expected
+        assert weighted_quantile(repeated, None, probability) == expected
 
 
 def test_weighted_means_do_not_overflow() -> None:
     values, weight = np.array([1e300, 3e300]), np.array([1e50, 1e50])
-    assert losses.weighted_mean(values, weight) == pytest.approx(2e300)
+    assert weighted_mean(values, weight) == pytest.approx(2e300)
 
 
 # Leaf values
@@ -221,7 +222,7 @@ def test_leaf_values_are_weighted_quantiles(loss: str, alpha: float, method: str
     groups, before, steps = leaf_steps(model)
     assert len(groups) > 3
     for rows in groups:
-        expected = losses.weighted_quantile((y - before)[rows], ROW_WEIGHT[rows], alpha)
+        expected = weighted_quantile((y - before)[rows], ROW_WEIGHT[rows], alpha)
         np.testing.assert_allclose(steps[rows], expected, rtol=0, atol=1e-12)
 
 

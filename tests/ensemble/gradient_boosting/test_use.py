@@ -119,10 +119,24 @@ class Wrong(Squared):
 
 WRONG: list[tuple[dict[str, Any], str]] = [
     ({"gradient": lambda y, raw: (raw - y)[:-1]}, "gradient of the loss must return an array of"),
-    ({"gradient": lambda y, raw: raw * np.nan}, "gradient of the loss must be finite"),
+    (
+        {"gradient": lambda y, raw: raw * np.nan},
+        r"gradient of the loss must return finite .* got nan at",
+    ),
     ({"hessian": lambda y, raw: np.ones((2, len(y)))}, "hessian of the loss must return an array"),
-    ({"hessian": lambda y, raw: y * np.inf}, "hessian of the loss must be finite"),
-    ({"hessian": lambda y, raw: np.where(y > 0, 1.0, -1.0)}, "hessian of the loss must not be"),
+    ({"hessian": lambda y, raw: y * np.inf}, "hessian of the loss must return finite numbers, got"),
+    (
+        {"hessian": lambda y, raw: np.where(np.arange(len(y)) == 3, -2.0, 1.0)},
+        "hessian of the loss must return numbers >= 0, got -2 at index 3",
+    ),
+    (
+        {"hessian": lambda y, raw: np.full(len(y), "h")},
+        r"numbers of shape \(400,\), .* got an array of <U",
+    ),
+    (
+        {"hessian": lambda y, raw: None},
+        r"hessian .* must return an array of .* got an array of obj",
+    ),
     ({"hessian": lambda y, raw: np.zeros_like(y)}, "some Hessian must be at least"),
     ({"hessian": lambda y, raw: np.full_like(y, 1e-310)}, "some Hessian must be at least"),
     ({"gradient": lambda y, raw: np.full_like(y, 1e308)}, "decrease learning_rate, or scale y"),
@@ -163,7 +177,7 @@ def test_a_custom_loss_cannot_change_rows_and_scores() -> None:
 
 @pytest.mark.parametrize("values", [np.full(len(X), np.nan), np.zeros(3)])
 def test_values_of_a_custom_loss_and_its_link_are_checked(values: Array) -> None:
-    message = "of the loss must (be finite|return an array)"
+    message = "of the loss must return (finite numbers|an array)"
     model = GradientBoostingRegressor(3, loss=Careless(loss=values))
     with pytest.raises(ValueError, match="loss " + message):
         model.fit(X, NUMBERS, X_val=X, y_val=NUMBERS, sample_weight_val=None)
@@ -175,8 +189,15 @@ def test_values_of_a_custom_loss_and_its_link_are_checked(values: Array) -> None
 def test_objects_that_are_no_loss() -> None:
     with pytest.raises(ValueError, match="'loss' parameter"):
         GradientBoostingRegressor(2, loss=3).fit(X, NUMBERS)
-    with pytest.raises(ValueError, match=r"a method loss\(y, raw\)"):
-        GradientBoostingRegressor(2, loss=Squared(), trace=True).fit(X, NUMBERS)
+    without = "an object of class Half without"
+    half = type("Half", (), {"gradient": Squared.gradient})()
+    with pytest.raises(ValueError, match=rf"'loss' parameter .* got {without} hessian\(y, raw\)"):
+        GradientBoostingRegressor(2, loss=half).fit(X, NUMBERS)
+    half.hessian = 1.0
+    with pytest.raises(TypeError, match=r"must be a method hessian\(y, raw\), got 1.0"):
+        GradientBoostingRegressor(2, loss=half).fit(X, NUMBERS)
+    with pytest.raises(ValueError, match=rf"trace requires .* got {without} loss\(y, raw\): add"):
+        GradientBoostingRegressor(2, loss=half, trace=True).fit(X, NUMBERS)
 
 
 # Stages

@@ -320,10 +320,11 @@ class BaseGradientBoosting(BoostingParameters, ExplainedTreesMixin, Estimator):
         }  # fmt: skip
         names = [name for name, is_set in recorded.items() if is_set]
         if names and not loss.has_values:
+            given, verb = " and ".join(names), "requires" if len(names) == 1 else "require"
             raise ParameterError(
-                f"{' and '.join(names)} require a loss with a method loss(y, raw), got "
-                f"{type(self.loss).__name__} without it: add the method, or leave out "
-                f"{' and '.join(names)}. early_stopping, X_val, trace and verbose record losses."
+                f"{given} {verb} a loss with a method loss(y, raw), which computes the losses to "
+                f"record, got an object of class {type(self.loss).__name__} without loss(y, raw): "
+                f"add the method, or leave out {given}."
             )
 
     def _training_rows(

@@ -17,7 +17,6 @@ from ceiba.ensemble.gradient_boosting.losses import Loss
 from ceiba.ensemble.gradient_boosting.model import BoostedTrees
 from ceiba.stats import LabeledRows, TargetSummary
 
-_LOG_LINK = ("poisson", "gamma", "tweedie")
 # Raw scores of a log link beyond this, logarithms of predictions, would predict infinity.
 _MAX_LOG_SCORE = 700.0
 
@@ -158,14 +157,18 @@ class GradientBoostingRegressor(ScanScoreMixin, RegressorMixin, BaseGradientBoos
     def _respond(self, raw: Array) -> Array:
         score = raw[:, 0]
         if isinstance(self.loss, str):
-            return np.exp(np.minimum(score, _MAX_LOG_SCORE)) if self.loss in _LOG_LINK else score
+            return (
+                np.exp(np.minimum(score, _MAX_LOG_SCORE))
+                if self.loss in losses.LOG_LINK_LOSSES
+                else score
+            )
         if not hasattr(self.loss, "inverse_link"):
             return score
         return losses.user_values(self.loss, "inverse_link", losses.read_only(score))
 
     def _raw_of_init(self, init: Any, X: Any, classes: Array | None) -> Array:
         predicted = np.asarray(init.predict(X), np.float64).reshape(-1, 1)
-        if not (isinstance(self.loss, str) and self.loss in _LOG_LINK):
+        if not (isinstance(self.loss, str) and self.loss in losses.LOG_LINK_LOSSES):
             return predicted
         if not (predicted > 0).all():
             raise ValueError(

@@ -1,0 +1,60 @@
+"""Losses of gradient boosting: gradients, Hessians, first scores and line searches.
+
+A loss is a function of the target and the raw scores F, of shape (n_outputs, n_rows). Two classes
+and numbers have one output, K > 2 classes one per class. Gradients g and Hessians h are derivatives
+with respect to F, multiplied by the weights.
+
+    loss             value of one row                   g                h
+    log_loss, K = 2  log(1 + exp(F)) - y F              p - y            p (1 - p)
+    log_loss, K > 2  log sum exp(F_k) - F_y             p_k - y_k        K / (K - 1) p_k (1 - p_k)
+    exponential      exp(-s F), s = 2 y - 1             -s exp(-s F)     exp(-s F)
+    squared_error    (y - F)^2 / 2                      F - y            1
+    absolute_error   |y - F|                            sign(F - y)      1
+    quantile         (alpha - [y < F]) (y - F)          -alpha, 1-alpha  1
+    huber            squared up to delta, then linear   clip(F - y)      1
+    poisson          exp(F) - y F                       exp(F) - y       exp(F)
+    gamma            F + y exp(-F)                      1 - y exp(-F)    y exp(-F)
+    tweedie          power q between 1 and 2, F = log of the mean
+
+Friedman (2001), "Greedy function approximation: a gradient boosting machine", Annals of Statistics
+29. Friedman, Hastie & Tibshirani (2000), "Additive logistic regression: a statistical view of
+boosting", Annals of Statistics 28.
+"""
+
+from ceiba.ensemble.gradient_boosting.losses.base import Loss
+from ceiba.ensemble.gradient_boosting.losses.classification import (
+    BinomialLogLoss,
+    Exponential,
+    MultinomialLogLoss,
+)
+from ceiba.ensemble.gradient_boosting.losses.custom import CustomLoss, read_only, user_values
+from ceiba.ensemble.gradient_boosting.losses.log_link import (
+    LOG_LINK_LOSSES,
+    Gamma,
+    Poisson,
+    Tweedie,
+)
+from ceiba.ensemble.gradient_boosting.losses.regression import (
+    AbsoluteError,
+    Huber,
+    Quantile,
+    SquaredError,
+)
+
+__all__ = [
+    "LOG_LINK_LOSSES",
+    "AbsoluteError",
+    "BinomialLogLoss",
+    "CustomLoss",
+    "Exponential",
+    "Gamma",
+    "Huber",
+    "Loss",
+    "MultinomialLogLoss",
+    "Poisson",
+    "Quantile",
+    "SquaredError",
+    "Tweedie",
+    "read_only",
+    "user_values",
+]

@@ -1,0 +1,96 @@
+"""Losses of classes: the log-losses and the exponential loss."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.special import expit, logsumexp, softmax
+
+from ceiba import _native
+from ceiba._typing import Array
+from ceiba.ensemble.gradient_boosting.losses.base import MAX_EXPONENT, Loss
+
+
+class BinomialLogLoss(Loss):
+    """Log-loss of two classes; the raw score is the log-odds of the second one."""
+
+    def first_scores(self) -> Array:
+        """Return the constant score of smallest loss."""
+        return np.array([_log_odds(self.y, self.weight)])
+
+    def gradients(self, raw: Array, gradient: Array, hessian: Array | None) -> None:
+        """Write weighted gradients and Hessians."""
+        assert hessian is not None
+        _native.logistic_gradients(
+            self.y, raw[0], self.weight, gradient[0], hessian[0], self.threads
+        )
+
+    def values(self, y: Array, raw: Array) -> Array:
+        """Return the loss of each row."""
+        return np.asarray(np.logaddexp(0.0, raw[0]) - y * raw[0])
+
+    @staticmethod
+    def probabilities(raw: Array) -> Array:
+        """Return class probabilities from raw scores of shape (n_rows, 1)."""
+        second = expit(raw[:, 0])
+        return np.stack([expit(-raw[:, 0]), second], axis=1)
+
+
+class MultinomialLogLoss(Loss):
+    """Log-loss of three or more classes; probabilities are the softmax of the scores."""
+
+    def __init__(self, y: Array, weight: Array | None, threads: int = 1, *, n_classes: int) -> None:
+        super().__init__(y, weight, threads)
+        self.n_outputs = n_classes
+        self._labels = y.astype(np.int32)
+
+    def first_scores(self) -> Array:
+        """Return the centered logarithms of the class frequencies."""
+        totals = np.bincount(self._labels, self.weight, minlength=self.n_outputs)
+        # A class without rows has the score of a thousandth of the smallest class.
+        logs = np.log(np.maximum(totals, 1e-3 * totals[totals > 0].min()) / totals.sum())
+        return np.asarray(logs - logs.mean())
+
+    def gradients(self, raw: Array, gradient: Array, hessian: Array | None) -> None:
+        """Write weighted gradients and Hessians."""
+        assert hessian is not None
+        _native.softmax_gradients(self._labels, raw, self.weight, gradient, hessian, self.threads)
+
+    def values(self, y: Array, raw: Array) -> Array:
+        """Return the loss of each row."""
+        chosen = raw[y.astype(np.intp), np.arange(raw.shape[1])]
+        return np.asarray(logsumexp(raw, axis=0) - chosen)
+
+    @staticmethod
+    def probabilities(raw: Array) -> Array:
+        """Return class probabilities from raw scores of shape (n_rows, n_classes)."""
+        return np.asarray(softmax(raw, axis=1))
+
+
+class Exponential(Loss):
+    """Exponential loss of two classes (AdaBoost); the score is half the log-odds."""
+
+    def first_scores(self) -> Array:
+        """Return the constant score of smallest loss."""
+        return np.array([_log_odds(self.y, self.weight) / 2])
+
+    def _derivatives(self, raw: Array, gradient: Array, hessian: Array | None) -> None:
+        assert hessian is not None
+        sign = 2 * self.y - 1
+        np.exp(np.minimum(-sign * raw, MAX_EXPONENT), out=hessian)
+        np.multiply(-sign, hessian, out=gradient)
+
+    def values(self, y: Array, raw: Array) -> Array:
+        """Return the loss of each row."""
+        return np.asarray(np.exp(np.minimum((1 - 2 * y) * raw[0], MAX_EXPONENT)))
+
+    @staticmethod
+    def probabilities(raw: Array) -> Array:
+        """Return class probabilities from raw scores of shape (n_rows, 1)."""
+        return BinomialLogLoss.probabilities(2 * raw)
+
+
+def _log_odds(y: Array, weight: Array | None) -> float:
+    totals = np.bincount(y.astype(np.intp), weight, minlength=2).astype(np.float64)
+    # A single class has the odds of half a row of the other.
+    totals[totals == 0] = 0.5 * totals.sum() / len(y)
+    return float(np.log(totals[1] / totals[0]))

@@ -1,0 +1,84 @@
+"""A loss of the user."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ceiba._typing import Array
+from ceiba.base.value_types import format_value
+from ceiba.ensemble.gradient_boosting.losses.base import Loss
+
+
+class CustomLoss(Loss):
+    """A loss of the user: an object with ``gradient(y, raw)`` and ``hessian(y, raw)``.
+
+    Both get whole arrays, once per round. ``init(y, weight)`` may return the first score, 0
+    otherwise, and ``loss(y, raw)`` the loss of each row, which early stopping and traces need;
+    ``inverse_link(raw)`` may turn scores into predictions.
+    """
+
+    def __init__(self, y: Array, weight: Array | None, threads: int = 1, *, loss: Any) -> None:
+        super().__init__(y, weight, threads)
+        self.loss = loss
+        self.has_values = hasattr(loss, "loss")
+
+    def first_scores(self) -> Array:
+        """Return the first score of the user's loss, or 0."""
+        init = getattr(self.loss, "init", None)
+        first = 0.0 if init is None else np.asarray(init(read_only(self.y), self.weight))
+        if np.ndim(first) or not np.issubdtype(np.asarray(first).dtype, np.number):
+            raise ValueError(f"init of the loss must return a number, got {format_value(first)}.")
+        if not np.isfinite(first):
+            raise ValueError(f"init of the loss must return a finite number, got {first}.")
+        return np.array([float(first)])
+
+    def _derivatives(self, raw: Array, gradient: Array, hessian: Array | None) -> None:
+        gradient[:] = user_values(self.loss, "gradient", read_only(self.y), read_only(raw))
+        if hessian is not None:
+            hessian[:] = user_values(self.loss, "hessian", read_only(self.y), read_only(raw))
+            if (hessian < 0).any():
+                row = int((hessian < 0).argmax())
+                raise ValueError(
+                    "hessian of the loss must return numbers >= 0, got "
+                    f"{hessian[row]:g} at index {row}: return a positive number where the loss is "
+                    "not convex."
+                )
+
+    def values(self, y: Array, raw: Array) -> Array:
+        """Return the loss of each row."""
+        return user_values(self.loss, "loss", read_only(y), read_only(raw[0]))
+
+
+def read_only(values: Array) -> Array:
+    """Return a view that a function of the user cannot change."""
+    view = values.view()
+    view.flags.writeable = False
+    return view
+
+
+def user_values(loss: Any, name: str, *arrays: Array) -> Array:
+    """Return what a method of the user's loss returns for whole arrays; it must be as long."""
+    method = getattr(loss, name)
+    if not callable(method):
+        arguments = "raw" if name == "inverse_link" else "y, raw"
+        raise TypeError(
+            f"{name} of the loss must be a method {name}({arguments}), got {format_value(method)}."
+        )
+    result, expected = method(*arrays), arrays[0].shape
+    try:
+        values = np.asarray(result, np.float64)
+    except (TypeError, ValueError):  # text, or rows of different lengths
+        values = None
+    if values is None or values.shape != expected:
+        raise ValueError(
+            f"{name} of the loss must return an array of numbers of shape {expected}, one for each "
+            f"row, got {format_value(result)}."
+        )
+    if not np.isfinite(values).all():
+        row = int(np.isfinite(values).argmin())
+        raise ValueError(
+            f"{name} of the loss must return finite numbers, got {values[row]:g} at index {row}."
+        )
+    return values
