@@ -154,7 +154,7 @@ def class_attributes(rows: MultiOutputRows, factors: list[Array] | None) -> dict
     classes = rows.classes
     if classes is None:
         return {}
-    attributes = {"classes_": classes, "n_classes_": [len(own) for own in classes]}
+    attributes = {"classes_": classes, "n_classes_": [len(labels) for labels in classes]}
     return attributes if factors is None else attributes | {"class_weight_": factors}
 
 
@@ -176,8 +176,8 @@ def output_class_weights(class_weight: Any, rows: MultiOutputRows) -> list[Array
             f"{n_outputs}, got {len(class_weight)}."
         )
     factors = []
-    for own, target in zip(class_weight, rows.targets, strict=True):
-        found = class_weight_factors(own, _class_summary(target))
+    for output_weight, target in zip(class_weight, rows.targets, strict=True):
+        found = class_weight_factors(output_weight, _class_summary(target))
         factors.append(np.ones(len(np.asarray(target.classes))) if found is None else found)
     return factors
 
@@ -193,16 +193,19 @@ def _class_summary(target: Target) -> TargetSummary:
 
 def row_factors(factors: list[Array], rows: MultiOutputRows) -> Array:
     """Return the product over the outputs of the factors of a row's classes."""
-    own = [factor[target.values] for factor, target in zip(factors, rows.targets, strict=True)]
-    return np.asarray(reduce(np.multiply, own))
+    by_output = [
+        factor[target.values] for factor, target in zip(factors, rows.targets, strict=True)
+    ]
+    return np.asarray(reduce(np.multiply, by_output))
 
 
 def predicted_classes(classes: list[Array], probabilities: list[Array]) -> Array:
     """Return the most probable class of each output: (n_rows, n_outputs)."""
-    labels = [own[p.argmax(axis=1)] for own, p in zip(classes, probabilities, strict=True)]
-    if len({isinstance(own[0], str) for own in classes}) > 1:
-        labels = [own.astype(object) for own in labels]  # NumPy would convert numbers to text
-    return np.column_stack(labels)
+    predicted = [labels[p.argmax(axis=1)] for labels, p in zip(classes, probabilities, strict=True)]
+    if len({isinstance(labels[0], str) for labels in classes}) > 1:
+        # NumPy would convert numbers to text.
+        predicted = [column.astype(object) for column in predicted]
+    return np.column_stack(predicted)
 
 
 def check_class_lists(model: Any, output_classes: Array) -> None:
@@ -210,7 +213,7 @@ def check_class_lists(model: Any, output_classes: Array) -> None:
     expected = output_classes.tolist()
     classes, n_classes = model.classes_, model.n_classes_
     is_list = isinstance(classes, list) and isinstance(n_classes, list)
-    if not is_list or [len(own) for own in classes] != expected or n_classes != expected:
+    if not is_list or [len(labels) for labels in classes] != expected or n_classes != expected:
         raise ValueError(
             f"classes_ and n_classes_ must be lists with {expected} classes, as the outputs of the "
             "model."

@@ -161,17 +161,17 @@ def split_arithmetic(
         scores.reg_lambda = float(learner.reg_lambda)
         scores.reg_alpha = float(learner.reg_alpha) / unit
 
-    def of(own: int) -> NodeArithmetic:
-        gradient, hessian = sums[begin + own].T
+    def of(part: int) -> NodeArithmetic:
+        gradient, hessian = sums[begin + part].T
         score = sum(map(scores.of, gradient.tolist(), hessian.tolist()))
         leaf: dict[str, Any] = {}
-        if tree.is_leaf[own]:
-            step, value = frame["leaf_steps"][begin + own, k], tree.prediction_values[own, 0]
+        if tree.is_leaf[part]:
+            step, value = frame["leaf_steps"][begin + part, k], tree.prediction_values[part, 0]
             leaf = {"step": float(step), "value": float(value)}
-            exact = frame["leaf_sums"][begin + own, k]
+            exact = frame["leaf_sums"][begin + part, k]
             if not np.isnan(exact).any():
                 leaf["leaf_gradient"], leaf["leaf_hessian"] = exact.tolist()
-        return NodeArithmetic(own, int(tree.n_rows[own]), gradient, hessian, score, **leaf)
+        return NodeArithmetic(part, int(tree.n_rows[part]), gradient, hessian, score, **leaf)
 
     left, right = tree.children(node)
     parts = of(node), of(left), of(right)
