@@ -101,6 +101,7 @@ class Sparse:
         (None, ValueError, "requires y to be passed, but the target y is None"),
         (np.zeros((2, 2)), ValueError, r"y should be a 1d array, got.*\(2, 2\).*Multiple targets"),
         ([[1, 2], [3, 4]], ValueError, "Multiple targets"),
+        (np.ones((2, 1, 1)), ValueError, r"1d array, got .*\(2, 1, 1\) instead. A target has one"),
         (pd.DataFrame({"a": [1, 2], "b": [1, 2]}), ValueError, "Multiple targets"),
         ([1, 0, 1], ValueError, "inconsistent numbers of samples: 2 rows in X, 3 in y"),
         ([1.0, np.nan], ValueError, "y contains NaN or None: row 1"),

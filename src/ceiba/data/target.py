@@ -99,7 +99,10 @@ def output_columns(y: Any) -> list[Any]:
             "y must have a number of columns, the same for every row, got rows of "
             f"{', '.join(map(str, sorted({np.size(row) for row in y})))} values."
         )
-    return list(np.asarray(y).T)
+    array = np.asarray(y)
+    if array.ndim > 2:
+        _check_shape(array.shape)
+    return list(array.T)
 
 
 def merge_classes(left: Array, right: Array) -> Array:
@@ -271,6 +274,11 @@ def _check_shape(shape: tuple[int, ...]) -> None:
         raise ValueError(
             "y should be a 1d array, got a single value instead. Pass a value for each row, "
             "X['target'] for example, and leave that column out of X."
+        )
+    if len(shape) > 2:
+        raise ValueError(
+            f"y should be a 1d array, got an array of shape {shape} instead. A target has one "
+            "value for each row: select them, or reshape y."
         )
     raise ValueError(
         f"y should be a 1d array, got an array of shape {shape} instead. Multiple targets are not "
