@@ -7,7 +7,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ceiba import BaggingClassifier, GaussianMixture, KMeans, RandomForestClassifier
+from ceiba import (
+    BaggingClassifier,
+    GaussianMixture,
+    GradientBoostingClassifier,
+    KMeans,
+    RandomForestClassifier,
+)
 from ceiba.base import ParameterError
 
 X = np.random.default_rng(0).normal(size=(80, 3))
@@ -19,6 +25,17 @@ LEARNERS: list[tuple[Any, str, int | None]] = [
     (RandomForestClassifier(3), "RandomForestClassifier: part 1 of 3, trees 1", 3),
     (BaggingClassifier(n_estimators=3), "BaggingClassifier: members 1 of 1, fitted 3", 1),
 ]
+
+
+def test_a_round_of_boosting_has_one_number(capsys: pytest.CaptureFixture[str]) -> None:
+    """A frame of the trace has the number of its round, from 0 on; a printed line counts from 1."""
+    model = GradientBoostingClassifier(2, trace=True, verbose=1).fit(X, Y)
+    assert [frame["round"] for frame in model.trace_] == [0, 1]
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split(",")[0] for line in lines] == [
+        f"GradientBoostingClassifier: round {number} of 2" for number in (1, 2)
+    ]
+    assert "".join(lines).count("round") == 2
 
 
 @pytest.mark.parametrize(("model", "line", "n_lines"), LEARNERS)

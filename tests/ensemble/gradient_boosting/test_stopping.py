@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -119,9 +120,12 @@ def test_validation_weights() -> None:
         ({"X_val": X}, "X_val requires y_val"),
         ({"y_val": NUMBERS}, "y_val and sample_weight_val require X_val"),
         ({"sample_weight_val": NUMBERS}, "y_val and sample_weight_val require X_val"),
-        ({"X_val": X[["a"]], "y_val": NUMBERS}, "feature names|features"),
-        ({"X_val": X, "y_val": NUMBERS[:5]}, "inconsistent numbers of samples"),
-        ({"X_val": X, "y_val": NUMBERS * np.nan}, "y contains NaN"),
+        ({"X_val": X[["a"]], "y_val": NUMBERS}, "X_val.*invalid: The feature names"),
+        ({"X_val": X, "y_val": NUMBERS[:5]}, "X_val and y_val must have .* got 400 and 5"),
+        ({"X_val": X, "y_val": NUMBERS.tolist()[:5]}, "y_val .* is invalid: .* 400 rows in X, 5"),
+        ({"X_val": X, "y_val": NUMBERS * np.nan}, "y_val .* is invalid: Input y contains NaN"),
+        ({"X_val": X, "y_val": np.ones((400, 2))}, r"y_val should be a 1d .* shape \(400, 2\)"),
+        ({"X_val": X, "y_val": np.ones((400, 1, 1))}, r"y_val should be .* shape \(400, 1, 1\)"),
         (
             {"X_val": X, "y_val": NUMBERS, "sample_weight_val": np.zeros(len(X))},
             "sample_weight_val must have a positive entry",
@@ -131,6 +135,16 @@ def test_validation_weights() -> None:
 def test_wrong_validation_rows(data: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         GradientBoostingRegressor(2, early_stopping=True).fit(X, NUMBERS, **data)
+
+
+def test_wrong_shapes_of_validation_rows() -> None:
+    rows = np.arange(60.0).reshape(20, 3)
+    for wrong in (rows[:, :2], rows[:, 0], rows[:, :, None]):
+        expected = rf"X_val must have shape \(n_rows, 3\), .* got {re.escape(str(wrong.shape))}"
+        with pytest.raises(ValueError, match=expected):
+            GradientBoostingRegressor(2).fit(rows, rows[:, 0], X_val=wrong, y_val=rows[:, 0])
+    with pytest.raises(TypeError, match="X_val, y_val or sample_weight_val is invalid: X must be"):
+        GradientBoostingRegressor(2).fit(rows, rows[:, 0], X_val="rows", y_val=rows[:, 0])
 
 
 def test_wrong_uses_of_validation_rows() -> None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from functools import partial
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -49,7 +50,12 @@ from ceiba.ensemble.gradient_boosting.rounds import (
     ValidationRows,
     run_rounds,
 )
-from ceiba.ensemble.gradient_boosting.training_rows import ScoredRows, given_rows, hold_out
+from ceiba.ensemble.gradient_boosting.training_rows import (
+    ScoredRows,
+    ValidationInput,
+    given_rows,
+    hold_out,
+)
 from ceiba.stats import LabeledRows, TargetSummary, ToLabeledRows
 from ceiba.tree.explain.learner import ExplainedTreesMixin
 from ceiba.tree.explain.shap import TreeSum
@@ -58,11 +64,6 @@ from ceiba.tree.grow.grower import SAMPLE_ROWS
 from ceiba.tree.model.node_dtype import NodeView
 from ceiba.tree.model.tree import Tree
 from ceiba.tree.scoring import predict_batch, score, to_table
-
-_NEWTON_ONLY = ("reg_lambda", "reg_alpha", "min_child_weight")
-_GOSS_ONLY = ("top_rate", "other_rate")
-# scikit-learn's estimator checks set n_iter_no_change of any learner, so it never raises.
-_STOPPING_ONLY = ("validation_fraction", "tol")
 
 
 @dataclass(frozen=True)
@@ -137,11 +138,11 @@ class BaseGradientBoosting(BoostingParameters, ExplainedTreesMixin, Estimator):
         """
         validate(self)
         self._check_parameters()
-        if X_val is not None:
+        given = ValidationInput.of(X_val, y_val, sample_weight_val)
+        if given is not None:
             check_unused(self, ["validation_fraction"], "X_val")
-        elif y_val is not None or sample_weight_val is not None:
-            raise ValueError("y_val and sample_weight_val require X_val, got None.")
-        check_in_memory(type(self).__name__, X, y, sample_weight, X_val)
+        data = X, y, sample_weight, X_val, y_val, sample_weight_val
+        check_in_memory(type(self).__name__, *data)
         file = open_checkpoint(checkpoint, checkpoint_seconds)
         seed = seed_of(self.random_state)
         if file is not None:
@@ -152,92 +153,40 @@ class BaseGradientBoosting(BoostingParameters, ExplainedTreesMixin, Estimator):
             schema=None if previous is None else previous.schema, keep_sparse=True,
         )  # fmt: skip
         labeled, attributes = self._training_rows(engine, source, previous)
-        held_out_rows = None
-        if X_val is not None:
-            held_out_rows = self._validation_rows(
-                X_val, y_val, sample_weight_val, engine, source, attributes
-            )
-        elif self.early_stopping:
-            labeled, held_out_rows = hold_out(labeled, self.validation_fraction, seed)
-        init = self._fit_init(X, labeled)
-        training = self._with_init_scores(labeled, init, X, attributes)
-        held_out = None
-        if held_out_rows is not None:
-            data = X if X_val is None else X_val
-            held_out = self._with_init_scores(held_out_rows, init, data, attributes)
-        loss = self._loss(training.labeled, attributes, engine.threads)
+        labeled, held_out = self._held_out_rows(labeled, given, engine, attributes, seed)
+        attributes["init_"] = self._fit_init(X, labeled)
+        loss = self._loss(labeled, attributes, engine.threads)
         self._check_loss_values(loss, X_val)
-        loss.check_target(training.labeled.row_number)
+        loss.check_target(labeled.row_number)
+        training = self._with_init_scores(labeled, X, attributes)
         rounds = self._rounds(engine, training, loss, seed, previous)
-        validation = None
-        if held_out is not None:
-            validation = ValidationRows.of(held_out, rounds)
-            name = "y" if X_val is None else "y_val"
-            loss.check_domain(validation.y, held_out.labeled.row_number, name)
+        validation = self._validation(held_out, X, given, rounds, attributes)
         n_new = self.n_estimators - rounds.n_rounds
         iterations = Iterations(self, n_new, trace=self.trace, name="round")
         history = LossHistory(best=rounds.n_rounds)
         if file is not None:
-            file.connect(
-                self,
-                FitState(rounds, validation, history, iterations),
-                data_digests(rounds, validation, attributes.get("classes_"), init is not None),
-            )
+            has_init = attributes["init_"] is not None
+            digests = data_digests(rounds, validation, attributes.get("classes_"), has_init)
+            file.connect(self, FitState(rounds, validation, history, iterations), digests)
 
         def after_round(iteration: Iteration) -> None:
             iteration.record(**history.last(), **self._trace_values(rounds))
-            iteration.report_attributes(
-                lambda: {**attributes, "boosted_trees_": rounds.model(), "init_": init}
-            )
+            iteration.report_attributes(lambda: {**attributes, "boosted_trees_": rounds.model()})
             if file is not None:
                 file.after_round()
 
         run_rounds(rounds, iterations, validation, history, after_round)
         if file is not None:
             file.write()
-        earlier = {} if previous is None else self.losses_
-        n_earlier = 0 if previous is None else previous.n_rounds
         attributes |= {
             "boosted_trees_": _best_trees(rounds, history),
-            "init_": init,
-            "losses_": history.all_losses(earlier, n_earlier, rounds.n_rounds - n_earlier),
+            "losses_": self._all_losses(history, previous, rounds.n_rounds),
             "_start_texts": self._parameters_of_start(),
         }
         if iterations.trace is not None:
             attributes["trace_"] = iterations.trace
         self._set_fitted(attributes, without=("trace_",))
         return self
-
-    def _check_parameters(self) -> None:
-        """Raise for parameters that have no effect or contradict each other."""
-        if self.method == "gradient":
-            check_unused(self, _NEWTON_ONLY, "method='gradient'")
-        if self.sampling == "goss":
-            check_unused(self, ["subsample"], "sampling='goss'")
-            if self.top_rate + self.other_rate > 1:
-                raise ParameterError(
-                    "top_rate + other_rate must be at most 1, got "
-                    f"{self.top_rate} + {self.other_rate}."
-                )
-        else:
-            check_unused(self, _GOSS_ONLY, f"sampling={self.sampling!r}")
-        if not self.early_stopping:
-            check_unused(self, _STOPPING_ONLY, "early_stopping=False")
-        elif self.dropout:
-            raise ParameterError(
-                f"early_stopping requires dropout=0, got {self.dropout}: later rounds change the "
-                "trees of earlier ones."
-            )
-        if self.monotonic_cst is not None and self.method == "gradient":
-            raise ParameterError(
-                "monotonic_cst requires method='newton', got 'gradient': a line search may "
-                "reverse the order of two leaves."
-            )
-        if self.max_leaf_nodes is None and self.max_depth is None:
-            raise ParameterError(
-                "max_leaf_nodes=None requires max_depth, got None: without a limit every tree "
-                "would separate all rows."
-            )
 
     def _target(
         self, labeled: LabeledRows, summary: TargetSummary, previous: BoostedTrees | None
@@ -278,9 +227,10 @@ class BaseGradientBoosting(BoostingParameters, ExplainedTreesMixin, Estimator):
         raise NotImplementedError
 
     def _with_init_scores(
-        self, labeled: LabeledRows, init: Any, X: Any, attributes: dict[str, Any]
+        self, labeled: LabeledRows, X: Any, attributes: dict[str, Any]
     ) -> ScoredRows:
-        """Return labeled rows of X with their scores by the predictor."""
+        """Return labeled rows of X with their scores by the init predictor."""
+        init = attributes["init_"]
         if init is None:
             return ScoredRows(labeled, None)
         rows = given_rows(X, labeled.kept)
@@ -357,30 +307,38 @@ class BaseGradientBoosting(BoostingParameters, ExplainedTreesMixin, Estimator):
             multi_output=getattr(self, "multi_strategy", None) == "multi_output_tree",
         )  # fmt: skip
 
-    def _validation_rows(
-        self, X_val: Any, y_val: Any, sample_weight_val: Any, engine: Engine, source: Source,
+    def _held_out_rows(
+        self, labeled: LabeledRows, given: ValidationInput | None, engine: Engine,
+        attributes: dict[str, Any], seed: int,
+    ) -> tuple[LabeledRows, LabeledRows | None]:  # fmt: skip
+        """Return the training rows, and the validation rows: given ones, or some held out."""
+        if given is not None:
+            schema, classes = labeled.table.schema, attributes.get("classes_")
+            return labeled, given.labeled_rows(engine, self._task, schema, classes)
+        if self.early_stopping:
+            return hold_out(labeled, self.validation_fraction, seed)
+        return labeled, None
+
+    def _validation(
+        self, held_out: LabeledRows | None, X: Any, given: ValidationInput | None, rounds: Rounds,
         attributes: dict[str, Any],
-    ) -> LabeledRows:  # fmt: skip
-        """Return given validation rows under the schema and the classes of the training rows."""
-        if y_val is None:
-            raise ValueError("X_val requires y_val, got None.")
-        _, given = choose_engine(
-            X_val, sample_weight_val, y=y_val, supervised=True, n_jobs=self.n_jobs,
-            schema=source.schema, keep_sparse=True,
-        )  # fmt: skip
-        labeled: LabeledRows = engine.rows(given.partitions, ToLabeledRows(self._task)).table()
-        if not len(labeled):
-            raise ValueError("sample_weight_val must have a positive entry, got only zeros.")
-        classes = attributes.get("classes_")
-        if classes is not None:
-            unknown = set(labeled.target.labels.tolist()) - set(classes.tolist())
-            if unknown:
-                raise ValueError(
-                    f"y_val must have classes of y, got {format_value(sorted(unknown)[0])}."
-                )
-            target = replace(labeled.target, values=labeled.labels(classes), classes=classes)
-            labeled = replace(labeled, target=target)
-        return labeled
+    ) -> ValidationRows | None:  # fmt: skip
+        """Return the validation rows, of X or given ones, with their scores at the start."""
+        if held_out is None:
+            return None
+        data, name = (X, "y") if given is None else (given.X, "y_val")
+        scored = self._with_init_scores(held_out, data, attributes)
+        validation = ValidationRows.of(scored, rounds)
+        rounds.loss.check_domain(validation.y, held_out.row_number, name)
+        return validation
+
+    def _all_losses(
+        self, history: LossHistory, previous: BoostedTrees | None, n_rounds: int
+    ) -> dict[str, Array]:
+        """Return the losses of all rounds, those of an earlier fit included."""
+        if previous is None:
+            return history.all_losses({}, 0, n_rounds)
+        return history.all_losses(self.losses_, previous.n_rounds, n_rounds - previous.n_rounds)
 
     # Raw scores -----------------------------------------------------------------------------------
 
@@ -553,7 +511,10 @@ class BaseGradientBoosting(BoostingParameters, ExplainedTreesMixin, Estimator):
         return totals / totals.sum() if totals.any() else totals
 
     def _trace_values(self, rounds: Rounds) -> dict[str, Any]:
-        """Return what a frame of the trace holds beside the losses; arrays may be functions."""
+        """Return what a frame of the trace holds beside the losses.
+
+        Values behind functions are recorded, but not printed with verbose.
+        """
         if not self.trace:
             return {}
         part = rounds.parts[-1]
@@ -563,7 +524,7 @@ class BaseGradientBoosting(BoostingParameters, ExplainedTreesMixin, Estimator):
             "gradient": rounds.gradient.copy,
             "n_leaves": int((NodeView(part["nodes"][:end]).kind == NodeTest.LEAF).sum()),
             "gain": float(part["node_gains"][:end].sum()),
-            **rounds.split_values,
+            **{name: partial(_constant, value) for name, value in rounds.split_values.items()},
         }
 
     def _check_state(self) -> None:
@@ -573,6 +534,10 @@ class BaseGradientBoosting(BoostingParameters, ExplainedTreesMixin, Estimator):
             raise ValueError("_start_texts must be a dict of str.")
         if self.boosted_trees_.schema != self.schema_:
             raise ValueError("boosted_trees_ must have the columns of schema_.")
+
+
+def _constant(value: Any) -> Any:
+    return value
 
 
 def _best_trees(rounds: Rounds, history: LossHistory) -> BoostedTrees:

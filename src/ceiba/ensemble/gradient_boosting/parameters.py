@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import inf
 from typing import Annotated, Literal
 
-from ceiba.base import Above, AtLeast, Between, Parameters, parameter
+from ceiba.base import Above, AtLeast, Between, ParameterError, Parameters, check_unused, parameter
 from ceiba.base.parameters import Verbose
 from ceiba.ensemble.common.parameters import Learner, Seed, WarmStart
 from ceiba.tree.parameters import (
@@ -18,6 +18,10 @@ from ceiba.tree.parameters import (
 )
 
 NotNegative = Between(0.0, inf, closed="left")
+_NEWTON_ONLY = ("reg_lambda", "reg_alpha", "min_child_weight")
+_GOSS_ONLY = ("top_rate", "other_rate")
+# scikit-learn's estimator checks set n_iter_no_change of any learner, so it never raises.
+_STOPPING_ONLY = ("validation_fraction", "tol")
 
 
 class BoostingParameters(Parameters):
@@ -140,3 +144,34 @@ class BoostingParameters(Parameters):
     random_state: Seed = 0
     n_jobs: Jobs = None
     verbose: Verbose = 0
+
+    def _check_parameters(self) -> None:
+        """Raise for parameters that have no effect or contradict each other."""
+        if self.method == "gradient":
+            check_unused(self, _NEWTON_ONLY, "method='gradient'")
+        if self.sampling == "goss":
+            check_unused(self, ["subsample"], "sampling='goss'")
+            if self.top_rate + self.other_rate > 1:
+                raise ParameterError(
+                    "top_rate + other_rate must be at most 1, got "
+                    f"{self.top_rate} + {self.other_rate}."
+                )
+        else:
+            check_unused(self, _GOSS_ONLY, f"sampling={self.sampling!r}")
+        if not self.early_stopping:
+            check_unused(self, _STOPPING_ONLY, "early_stopping=False")
+        elif self.dropout:
+            raise ParameterError(
+                f"early_stopping requires dropout=0, got {self.dropout}: later rounds change the "
+                "trees of earlier ones."
+            )
+        if self.monotonic_cst is not None and self.method == "gradient":
+            raise ParameterError(
+                "monotonic_cst requires method='newton', got 'gradient': a line search may "
+                "reverse the order of two leaves."
+            )
+        if self.max_leaf_nodes is None and self.max_depth is None:
+            raise ParameterError(
+                "max_leaf_nodes=None requires max_depth, got None: without a limit every tree "
+                "would separate all rows."
+            )
