@@ -13,9 +13,9 @@ namespace {
 using boosting::BoostingConfig;
 using boosting::Gradients;
 
-using AnyGrower = std::variant<std::unique_ptr<boosting::BoostingGrower<std::uint8_t>>,
-                               std::unique_ptr<boosting::BoostingGrower<std::uint16_t>>,
-                               std::unique_ptr<boosting::BoostingGrower<std::uint32_t>>>;
+using AnyGrower = std::variant<std::shared_ptr<boosting::BoostingGrower<std::uint8_t>>,
+                               std::shared_ptr<boosting::BoostingGrower<std::uint16_t>>,
+                               std::shared_ptr<boosting::BoostingGrower<std::uint32_t>>>;
 
 constexpr const char* kPerRow = "gradient, hessian and weight must have one entry per row.";
 
@@ -24,8 +24,7 @@ class BoostingGrower {
   public:
     BoostingGrower(const BoostingConfig& config, const AnyCodes& any,
                    const EncodingArrays& encoding, int threads)
-        : codes_(any), encoding_(encoding) {
-        checked_threads(threads);
+        : codes_(any), encoding_(encoding), threads_(checked_threads(threads)) {
         std::visit(
             [&](const auto& codes) {
                 const auto columns = encoded_columns(codes, encoding_.view());
@@ -36,22 +35,62 @@ class BoostingGrower {
                 n_columns_ = columns.count();
                 without_gil([&] {
                     grower_ =
-                        std::make_unique<boosting::BoostingGrower<Code>>(config, columns, threads);
+                        std::make_shared<boosting::BoostingGrower<Code>>(config, columns, threads);
                 });
             },
             any);
     }
 
-    void grow(Array2<const double> gradient, Maybe2<const double> hessian,
-              Maybe1<const double> weight, Maybe1<const std::uint32_t> rows,
-              Maybe1<const std::int32_t> columns, std::uint64_t seed) {
-        const Gradients gradients = view(gradient, hessian, weight);
-        check_ascending(rows, n_rows_, "rows");
+    // A grower of other trees at the same time, which shares the codes.
+    BoostingGrower sibling() const {
+        BoostingGrower other(*this);
+        std::visit(
+            [&](const auto& grower) {
+                using Grower = typename std::decay_t<decltype(grower)>::element_type;
+                other.grower_ = std::make_shared<Grower>(grower->sibling());
+            },
+            grower_);
+        other.is_grown_ = false;
+        return other;
+    }
+
+    // Grow a tree with each grower at the same time; gradients are of shape (n_outputs, n_rows),
+    // the same number of outputs for each tree. All growers are siblings of the first.
+    static void grow_trees(const std::vector<BoostingGrower*>& growers,
+                           Array2<const double> gradient, Maybe2<const double> hessian,
+                           Maybe1<const double> weight, Maybe1<const std::uint32_t> rows,
+                           Maybe2<const std::int32_t> columns, Array1<const std::uint64_t> seeds) {
+        const std::size_t n_trees = growers.size();
+        require(n_trees >= 1 && seeds.shape(0) == n_trees, "seeds must have one entry per grower.");
+        require(gradient.shape(0) % n_trees == 0, "each grower must have as many outputs.");
+        require(!columns || columns->shape(0) == n_trees, "columns must have one row per grower.");
+        BoostingGrower& first = *growers[0];
+        Gradients all = first.view(gradient, hessian, weight);
+        all.outputs /= n_trees;
+        if (rows) check_ascending(rows->data(), rows->shape(0), first.n_rows_, "rows");
         std::span<const std::uint32_t> sample;
         if (rows) sample = {rows->data(), rows->shape(0)};
-        std::vector<std::int32_t> tested = tested_columns(columns);
-        with([&](auto& grower) { grower.grow(gradients, sample, std::move(tested), seed); });
-        is_grown_ = true;
+        std::vector<std::vector<std::int32_t>> tested;
+        for (std::size_t t = 0; t < n_trees; ++t) {
+            require(growers[t]->n_rows_ == first.n_rows_, "growers must have the same rows.");
+            tested.push_back(first.tested_columns(columns, t));
+        }
+        const auto grow = [&](std::size_t t, int threads) {
+            Gradients own = all;
+            own.gradient += t * all.outputs * all.rows;
+            if (own.hessian != nullptr) own.hessian += t * all.outputs * all.rows;
+            std::visit(
+                [&](auto& grower) {
+                    grower->grow(own, sample, std::move(tested[t]), seeds.data()[t], threads);
+                },
+                growers[t]->grower_);
+        };
+        without_gil([&] {
+            if (n_trees == 1) return grow(0, first.threads_);
+            for_segments({n_trees, n_trees}, first.threads_,
+                         [&](std::size_t t, int, Interrupt&) { grow(t, 1); });
+        });
+        for (BoostingGrower* grower : growers) grower->is_grown_ = true;
     }
 
     nb::ndarray<nb::numpy, double> newton_values(Array2<const double> gradient,
@@ -178,20 +217,25 @@ class BoostingGrower {
     }
 
     template <typename T>
-    static void check_ascending(const Maybe1<const T>& given, std::size_t n, const char* name) {
-        if (!given) return;
-        const T* values = given->data();
-        bool valid = given->shape(0) > 0;
-        for (std::size_t i = 0; i < given->shape(0); ++i)
+    static void check_ascending(const T* values, std::size_t size, std::size_t n,
+                                const char* name) {
+        bool valid = size > 0;
+        for (std::size_t i = 0; i < size; ++i)
             valid = valid && values[i] >= T(0) && std::size_t(values[i]) < n &&
                     (i == 0 || values[i - 1] < values[i]);
         if (!valid)
             throw std::invalid_argument(std::string(name) + " must be ascending, and not empty.");
     }
 
-    std::vector<std::int32_t> tested_columns(const Maybe1<const std::int32_t>& given) const {
-        check_ascending(given, n_columns_, "columns");
-        if (given) return {given->data(), given->data() + given->shape(0)};
+    // The columns that a tree may test: a row of the given ones, or all.
+    std::vector<std::int32_t> tested_columns(const Maybe2<const std::int32_t>& given,
+                                             std::size_t tree) const {
+        if (given) {
+            const std::size_t n = given->shape(1);
+            const std::int32_t* first = given->data() + tree * n;
+            check_ascending(first, n, n_columns_, "columns");
+            return {first, first + n};
+        }
         std::vector<std::int32_t> all(n_columns_);
         std::iota(all.begin(), all.end(), 0);
         return all;
@@ -217,6 +261,7 @@ class BoostingGrower {
     AnyCodes codes_;
     EncodingArrays encoding_;
     std::size_t n_rows_ = 0, n_columns_ = 0;
+    int threads_;
     bool is_grown_ = false;
     AnyGrower grower_;
 };
@@ -300,10 +345,8 @@ void bind_boosting(nb::module_& module) {
                                "Grow the trees of a fit on encoded rows, and keep the last one.")
         .def(nb::init<const BoostingConfig&, const AnyCodes&, const EncodingArrays&, int>(),
              "config"_a, "codes"_a.noconvert(), "encoding"_a, "threads"_a)
-        .def("grow", &BoostingGrower::grow, "gradient"_a.noconvert(),
-             "hessian"_a.noconvert() = nb::none(), "weight"_a.noconvert() = nb::none(),
-             nb::kw_only(), "rows"_a.noconvert() = nb::none(), "columns"_a.noconvert() = nb::none(),
-             "seed"_a = 0, "Grow a tree from the gradients of some rows.")
+        .def("sibling", &BoostingGrower::sibling,
+             "Return a grower of other trees at the same time, which shares the codes.")
         .def("newton_values", &BoostingGrower::newton_values, "gradient"_a.noconvert(),
              "hessian"_a.noconvert() = nb::none(), "weight"_a.noconvert() = nb::none(),
              nb::kw_only(), "as_grown"_a = false,
@@ -322,6 +365,10 @@ void bind_boosting(nb::module_& module) {
              "scores"_a.noconvert(), "Add the values of the leaves to the scores of all rows.")
         .def("pack", &BoostingGrower::pack, "code_values"_a, "values"_a.noconvert(),
              "Return the arrays of the tree, once for each output.");
+    module.def("grow_trees", &BoostingGrower::grow_trees, "growers"_a, "gradient"_a.noconvert(),
+               "hessian"_a.noconvert(), "weight"_a.noconvert(), nb::kw_only(), "rows"_a.noconvert(),
+               "columns"_a.noconvert(), "seeds"_a.noconvert(),
+               "Grow a tree with each grower at the same time, from the gradients of some rows.");
     module.def("logistic_gradients", &logistic_gradients, "y"_a.noconvert(), "raw"_a.noconvert(),
                "weight"_a.noconvert(), "gradient"_a.noconvert(), "hessian"_a.noconvert(),
                "threads"_a, "Compute gradients and Hessians of the binary log-loss.");

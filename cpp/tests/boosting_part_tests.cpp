@@ -302,7 +302,7 @@ GrownTree grow(const BoostedTable& table, const BoostingConfig& config, int thre
     BoostingGrower<std::uint8_t> grower(config, table.codes.view(), threads);
     std::vector<std::int32_t> columns(table.codes.columns.size());
     std::iota(columns.begin(), columns.end(), 0);
-    grower.grow(table.view(), {}, columns, 7);
+    grower.grow(table.view(), {}, columns, 7, threads);
     return {grower.builder().nodes,
             {grower.rows().begin(), grower.rows().end()},
             boosting::newton_values(grower, table.view(), true)};
@@ -363,7 +363,7 @@ void leaves_have_newton_steps_and_quantiles_of_their_rows() {
     const BoostedTable table(2000, 1, 5);
     const BoostingConfig config = config_of(20, 0);
     BoostingGrower<std::uint8_t> grower(config, table.codes.view(), 2);
-    grower.grow(table.view(), {}, {0, 1, 2, 3}, 1);
+    grower.grow(table.view(), {}, {0, 1, 2, 3}, 1, 2);
     const std::vector<double> newton = boosting::newton_values(grower, table.view(), true);
     const std::vector<double> quantiles =
         boosting::leaf_quantiles(grower, table.gradient.data(), table.hessian.data(), 0.3);
@@ -386,7 +386,7 @@ void leaves_have_newton_steps_and_quantiles_of_their_rows() {
     // Rows outside of a sample get the values of their leaves, too.
     RowList sample;
     for (std::uint32_t row = 0; row < 2000; row += 3) sample.push_back(row);
-    grower.grow(table.view(), sample, {0, 1, 2, 3}, 1);
+    grower.grow(table.view(), sample, {0, 1, 2, 3}, 1, 2);
     std::vector<double> values(grower.leaves().size()), scores(2000, 0.5);
     std::iota(values.begin(), values.end(), 1.0);
     grower.add_values(values.data(), 1, scores.data());

@@ -27,16 +27,13 @@ tree::TreeConfig builder_config(const BoostingConfig& config) {
 template <typename Code>
 BoostingGrower<Code>::BoostingGrower(const BoostingConfig& config,
                                      const tree::Columns<Code>& columns, int threads)
-    : config_(config),
-      columns_(columns),
-      threads_(threads),
-      codes_(columns, threads),
-      packed_histograms_(config.max_histogram_bytes),
-      wide_histograms_(config.max_histogram_bytes) {}
+    : BoostingGrower(config, columns, threads,
+                     std::make_shared<const CodeMatrix<Code>>(columns, threads)) {}
 
 template <typename Code>
 void BoostingGrower<Code>::grow(const Gradients& gradients, std::span<const std::uint32_t> rows,
-                                std::vector<std::int32_t> columns, std::uint64_t seed) {
+                                std::vector<std::int32_t> columns, std::uint64_t seed,
+                                int threads) {
     all_rows_ = rows.empty();
     if (all_rows_) {
         rows_.resize(columns_.rows);
@@ -47,7 +44,7 @@ void BoostingGrower<Code>::grow(const Gradients& gradients, std::span<const std:
         for (const std::uint32_t row : rows_) in_sample_[row] = true;
     }
     builder_ = std::make_unique<TreeBuilder>(builder_config(config_), columns_.count());
-    GradientScale scale = measure_gradients(gradients, rows_, threads_);
+    GradientScale scale = measure_gradients(gradients, rows_, threads);
     scale_ = scale;
     const auto run = [&]<typename Layout>(std::type_identity<Layout>,
                                           std::vector<typename Layout::Word>& values,
@@ -56,7 +53,9 @@ void BoostingGrower<Code>::grow(const Gradients& gradients, std::span<const std:
         if (config_.gradient_bits > 0)
             max_unit = std::min(max_unit, std::ldexp(1.0, config_.gradient_bits - 1));
         scale.set_units(max_unit);
-        TreeGrowth<Code, Layout>(*this, gradients, scale, std::move(columns), seed, values,
+        histograms.set_max_bytes(config_.max_histogram_bytes / std::size_t(threads_) *
+                                 std::size_t(threads));
+        TreeGrowth<Code, Layout>(*this, gradients, scale, std::move(columns), seed, threads, values,
                                  histograms)
             .grow();
     };
@@ -92,7 +91,7 @@ std::vector<RealSums> BoostingGrower<Code>::leaf_sums(const Gradients& gradients
 
 template <typename Code>
 std::int32_t BoostingGrower<Code>::leaf_of(std::size_t row) const {
-    const Code* codes = codes_.row(row);
+    const Code* codes = codes_->row(row);
     std::int32_t at = 0;
     while (builder_->nodes[std::size_t(at)].expanded()) {
         const Node& n = builder_->nodes[std::size_t(at)];

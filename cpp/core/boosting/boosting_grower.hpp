@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "boosting/code_matrix.hpp"
@@ -36,11 +37,15 @@ class BoostingGrower {
   public:
     BoostingGrower(const BoostingConfig& config, const tree::Columns<Code>& columns, int threads);
 
+    // A grower of other trees at the same time; both share the codes of the rows.
+    BoostingGrower sibling() const { return BoostingGrower(config_, columns_, threads_, codes_); }
+
     // Grow a tree from the gradients of some rows, ascending, or of all if there are none.
     // `columns` are those it may test, ascending; draws of columns are keyed by `seed` and the path
-    // of a node.
+    // of a node. The tree does not depend on `threads`, of those of the grower; with a part of them
+    // it has the same part of the memory for histograms.
     void grow(const Gradients& gradients, std::span<const std::uint32_t> rows,
-              std::vector<std::int32_t> columns, std::uint64_t seed);
+              std::vector<std::int32_t> columns, std::uint64_t seed, int threads);
 
     const tree::TreeBuilder& builder() const { return *builder_; }
     const std::vector<BoostedLeaf>& leaves() const { return leaves_; }
@@ -70,12 +75,18 @@ class BoostingGrower {
     template <typename, typename>
     friend class TreeGrowth;
 
+    using SharedCodes = std::shared_ptr<const CodeMatrix<Code>>;
+
+    BoostingGrower(const BoostingConfig& config, const tree::Columns<Code>& columns, int threads,
+                   SharedCodes codes)
+        : config_(config), columns_(columns), threads_(threads), codes_(std::move(codes)) {}
+
     std::int32_t leaf_of(std::size_t row) const;
 
     BoostingConfig config_;
     tree::Columns<Code> columns_;
     int threads_;
-    CodeMatrix<Code> codes_;
+    SharedCodes codes_;
     std::unique_ptr<tree::TreeBuilder> builder_;
     std::vector<BoostedLeaf> leaves_;
     std::vector<double> node_sums_, node_bounds_;

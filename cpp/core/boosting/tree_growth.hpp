@@ -42,11 +42,11 @@ class TreeGrowth {
 
   public:
     TreeGrowth(BoostingGrower<Code>& grower, const Gradients& gradients, const GradientScale& scale,
-               std::vector<std::int32_t> columns, std::uint64_t seed, std::vector<Word>& values,
-               HistogramStore<Layout>& histograms)
+               std::vector<std::int32_t> columns, std::uint64_t seed, int threads,
+               std::vector<Word>& values, HistogramStore<Layout>& histograms)
         : grower_(grower),
           config_(grower.config_),
-          codes_(grower.codes_),
+          codes_(*grower.codes_),
           builder_(*grower.builder_),
           gradients_(gradients),
           scale_(scale),
@@ -54,7 +54,7 @@ class TreeGrowth {
           tree_columns_(std::move(columns)),
           seed_(seed),
           histograms_(histograms),
-          threads_(grower.threads_),
+          threads_(threads),
           values_(values) {
         histograms_.clear();
         for (int t = 0; t < threads_; ++t) searches_.emplace_back(config_, scale_, outputs_);

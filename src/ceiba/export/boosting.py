@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from ceiba.ensemble.gradient_boosting.losses import LOG_LINK_LOSSES
+from ceiba.ensemble.gradient_boosting.losses.log_link import LOG_LINK_LOSSES
 from ceiba.export.errors import NotExpressibleError
 
 BOOSTING_LEARNERS = ("GradientBoostingClassifier", "GradientBoostingRegressor")

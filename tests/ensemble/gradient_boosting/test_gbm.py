@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from ceiba import GradientBoostingClassifier, GradientBoostingRegressor
-from ceiba.ensemble.gradient_boosting.losses import AbsoluteError
+from ceiba.ensemble.gradient_boosting.losses.regression import AbsoluteError
 from tests.golden.gbm import TABLES, load_fits
 
 # Gradients of 41 bits leave differences of 2e-12 of the largest gradient in the search for splits;

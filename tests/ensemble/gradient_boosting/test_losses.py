@@ -11,8 +11,20 @@ from sklearn import metrics
 
 from ceiba import GradientBoostingClassifier, GradientBoostingRegressor
 from ceiba._typing import Array
-from ceiba.ensemble.gradient_boosting import losses
-from ceiba.ensemble.gradient_boosting.losses.base import weighted_mean, weighted_quantile
+from ceiba.ensemble.gradient_boosting.losses.base import Loss, weighted_mean, weighted_quantile
+from ceiba.ensemble.gradient_boosting.losses.classification import (
+    BinomialLogLoss,
+    Exponential,
+    MultinomialLogLoss,
+)
+from ceiba.ensemble.gradient_boosting.losses.custom import CustomLoss
+from ceiba.ensemble.gradient_boosting.losses.log_link import Gamma, Poisson, Tweedie
+from ceiba.ensemble.gradient_boosting.losses.regression import (
+    AbsoluteError,
+    Huber,
+    Quantile,
+    SquaredError,
+)
 from tests.ensemble.gradient_boosting.parts import X, leaf_groups, raw_scores
 from tests.ensemble.gradient_boosting.test_use import LogCosh
 
@@ -28,28 +40,28 @@ POSITIVE = RNG.gamma(2.0, size=N)
 
 # Name: class, target, options, whether the Hessian is the second derivative.
 LOSSES: dict[str, tuple[Any, Array, dict[str, Any], bool]] = {
-    "log_loss": (losses.BinomialLogLoss, LABELS, {}, True),
-    "multinomial": (losses.MultinomialLogLoss, THREE, {"n_classes": 3}, False),
-    "exponential": (losses.Exponential, LABELS, {}, True),
-    "squared_error": (losses.SquaredError, REAL, {}, True),
-    "absolute_error": (losses.AbsoluteError, REAL, {}, False),
-    "quantile": (losses.Quantile, REAL, {"alpha": 0.8}, False),
-    "huber": (losses.Huber, REAL, {"alpha": 0.7}, False),
-    "poisson": (losses.Poisson, COUNTS, {}, True),
-    "gamma": (losses.Gamma, POSITIVE, {}, True),
-    "tweedie 1.1": (losses.Tweedie, COUNTS, {"power": 1.1}, True),
-    "tweedie 1.5": (losses.Tweedie, COUNTS, {"power": 1.5}, True),
-    "tweedie 1.9": (losses.Tweedie, COUNTS, {"power": 1.9}, True),
-    "custom": (losses.CustomLoss, REAL, {"loss": LogCosh()}, True),
+    "log_loss": (BinomialLogLoss, LABELS, {}, True),
+    "multinomial": (MultinomialLogLoss, THREE, {"n_classes": 3}, False),
+    "exponential": (Exponential, LABELS, {}, True),
+    "squared_error": (SquaredError, REAL, {}, True),
+    "absolute_error": (AbsoluteError, REAL, {}, False),
+    "quantile": (Quantile, REAL, {"alpha": 0.8}, False),
+    "huber": (Huber, REAL, {"alpha": 0.7}, False),
+    "poisson": (Poisson, COUNTS, {}, True),
+    "gamma": (Gamma, POSITIVE, {}, True),
+    "tweedie 1.1": (Tweedie, COUNTS, {"power": 1.1}, True),
+    "tweedie 1.5": (Tweedie, COUNTS, {"power": 1.5}, True),
+    "tweedie 1.9": (Tweedie, COUNTS, {"power": 1.9}, True),
+    "custom": (CustomLoss, REAL, {"loss": LogCosh()}, True),
 }
 
 
-def make_loss(name: str, weight: Array | None = WEIGHT) -> losses.Loss:
+def make_loss(name: str, weight: Array | None = WEIGHT) -> Loss:
     cls, y, options, _ = LOSSES[name]
     return cls(y, weight, **options)  # type: ignore[no-any-return]
 
 
-def gradients_at(loss: losses.Loss, raw: Array) -> tuple[Array, Array]:
+def gradients_at(loss: Loss, raw: Array) -> tuple[Array, Array]:
     gradient, hessian = np.empty_like(raw), np.empty_like(raw)
     if loss.constant_hessian:
         loss.gradients(raw, gradient, None)
@@ -58,7 +70,7 @@ def gradients_at(loss: losses.Loss, raw: Array) -> tuple[Array, Array]:
     return gradient, hessian
 
 
-def scores_of(loss: losses.Loss) -> Array:
+def scores_of(loss: Loss) -> Array:
     return RNG.normal(size=(loss.n_outputs, N))
 
 
@@ -119,11 +131,11 @@ def test_first_scores_of_huber_and_custom_losses() -> None:
 
 def test_a_single_class_has_finite_scores() -> None:
     for label in (0.0, 1.0):
-        for cls in (losses.BinomialLogLoss, losses.Exponential):
+        for cls in (BinomialLogLoss, Exponential):
             score = cls(np.full(7, label), None).first_scores()[0]
             assert np.isfinite(score)
             assert (score > 0) == bool(label)
-    three = losses.MultinomialLogLoss(np.zeros(7), None, n_classes=3).first_scores()
+    three = MultinomialLogLoss(np.zeros(7), None, n_classes=3).first_scores()
     assert np.isfinite(three).all()
     assert three[0] > three[1] == three[2]
 
@@ -256,12 +268,12 @@ def test_leaves_of_zeros_get_newton_steps(loss: str) -> None:
     np.testing.assert_allclose(predicted[y > 0], 3.0)
 
 
-def _formula(loss: str, y: Array) -> losses.Loss:
+def _formula(loss: str, y: Array) -> Loss:
     kinds: dict[str, Any] = {
-        "squared_error": losses.SquaredError, "poisson": losses.Poisson, "gamma": losses.Gamma,
+        "squared_error": SquaredError, "poisson": Poisson, "gamma": Gamma,
     }  # fmt: skip
     if loss == "tweedie":
-        return losses.Tweedie(y, None, power=1.5)
+        return Tweedie(y, None, power=1.5)
     return kinds[loss](y, None)  # type: ignore[no-any-return]
 
 

@@ -138,7 +138,9 @@ class Histogram {
 template <typename Layout>
 class HistogramStore {
   public:
-    explicit HistogramStore(std::size_t max_bytes) : max_bytes_(max_bytes) {}
+    explicit HistogramStore(std::size_t max_bytes = 0) : max_bytes_(max_bytes) {}
+
+    void set_max_bytes(std::size_t max_bytes) { max_bytes_ = max_bytes; }
 
     bool contains(std::size_t node) const { return stored_.contains(node); }
     Histogram<Layout>& at(std::size_t node) { return stored_.at(node); }

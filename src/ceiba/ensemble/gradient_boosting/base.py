@@ -41,7 +41,7 @@ from ceiba.ensemble.gradient_boosting.checkpoint import (
     open_checkpoint,
     parameter_text,
 )
-from ceiba.ensemble.gradient_boosting.losses import Loss
+from ceiba.ensemble.gradient_boosting.losses.base import Loss
 from ceiba.ensemble.gradient_boosting.model import BoostedTrees
 from ceiba.ensemble.gradient_boosting.parameters import BoostingParameters
 from ceiba.ensemble.gradient_boosting.rounds import (

@@ -13,10 +13,10 @@ from ceiba._typing import Array
 from ceiba.base import ParameterError, ScanScoreMixin, fitted
 from ceiba.data.target import Task, class_indices
 from ceiba.ensemble.gradient_boosting.base import BaseGradientBoosting
-from ceiba.ensemble.gradient_boosting.losses import (
+from ceiba.ensemble.gradient_boosting.losses.base import Loss
+from ceiba.ensemble.gradient_boosting.losses.classification import (
     BinomialLogLoss,
     Exponential,
-    Loss,
     MultinomialLogLoss,
 )
 from ceiba.ensemble.gradient_boosting.model import BoostedTrees

@@ -11,9 +11,21 @@ from sklearn.base import RegressorMixin, is_regressor
 from ceiba._typing import Array
 from ceiba.base import Between, ParameterError, ScanScoreMixin, check_unused
 from ceiba.data.target import Task
-from ceiba.ensemble.gradient_boosting import losses
 from ceiba.ensemble.gradient_boosting.base import BaseGradientBoosting
-from ceiba.ensemble.gradient_boosting.losses import Loss
+from ceiba.ensemble.gradient_boosting.losses.base import Loss
+from ceiba.ensemble.gradient_boosting.losses.custom import CustomLoss, read_only, user_values
+from ceiba.ensemble.gradient_boosting.losses.log_link import (
+    LOG_LINK_LOSSES,
+    Gamma,
+    Poisson,
+    Tweedie,
+)
+from ceiba.ensemble.gradient_boosting.losses.regression import (
+    AbsoluteError,
+    Huber,
+    Quantile,
+    SquaredError,
+)
 from ceiba.ensemble.gradient_boosting.model import BoostedTrees
 from ceiba.stats import LabeledRows, TargetSummary
 
@@ -139,36 +151,34 @@ class GradientBoostingRegressor(ScanScoreMixin, RegressorMixin, BaseGradientBoos
         data = np.asarray(rows.target.values, np.float64), rows.weight, threads
         match self.loss:
             case "squared_error":
-                return losses.SquaredError(*data)
+                return SquaredError(*data)
             case "absolute_error":
-                return losses.AbsoluteError(*data)
+                return AbsoluteError(*data)
             case "huber":
-                return losses.Huber(*data, alpha=float(self.alpha))
+                return Huber(*data, alpha=float(self.alpha))
             case "quantile":
-                return losses.Quantile(*data, alpha=float(self.alpha))
+                return Quantile(*data, alpha=float(self.alpha))
             case "poisson":
-                return losses.Poisson(*data)
+                return Poisson(*data)
             case "gamma":
-                return losses.Gamma(*data)
+                return Gamma(*data)
             case "tweedie":
-                return losses.Tweedie(*data, power=float(self.power))
-        return losses.CustomLoss(*data, loss=self.loss)
+                return Tweedie(*data, power=float(self.power))
+        return CustomLoss(*data, loss=self.loss)
 
     def _respond(self, raw: Array) -> Array:
         score = raw[:, 0]
         if isinstance(self.loss, str):
             return (
-                np.exp(np.minimum(score, _MAX_LOG_SCORE))
-                if self.loss in losses.LOG_LINK_LOSSES
-                else score
+                np.exp(np.minimum(score, _MAX_LOG_SCORE)) if self.loss in LOG_LINK_LOSSES else score
             )
         if not hasattr(self.loss, "inverse_link"):
             return score
-        return losses.user_values(self.loss, "inverse_link", losses.read_only(score))
+        return user_values(self.loss, "inverse_link", read_only(score))
 
     def _raw_of_init(self, init: Any, X: Any, classes: Array | None) -> Array:
         predicted = np.asarray(init.predict(X), np.float64).reshape(-1, 1)
-        if not (isinstance(self.loss, str) and self.loss in losses.LOG_LINK_LOSSES):
+        if not (isinstance(self.loss, str) and self.loss in LOG_LINK_LOSSES):
             return predicted
         if not (predicted > 0).all():
             raise ValueError(

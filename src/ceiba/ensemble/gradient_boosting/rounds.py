@@ -18,7 +18,7 @@ Chen & Guestrin (2016), "XGBoost: a scalable tree boosting system", KDD. Ke et a
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -31,7 +31,7 @@ from ceiba._typing import Array
 from ceiba.base import Iteration, Iterations
 from ceiba.data.sparse import SparseTable
 from ceiba.data.table import Table
-from ceiba.ensemble.gradient_boosting.losses import Loss
+from ceiba.ensemble.gradient_boosting.losses.base import Loss
 from ceiba.ensemble.gradient_boosting.model import BoostedTrees, join_parts
 from ceiba.ensemble.gradient_boosting.parameters import BoostingParameters
 from ceiba.ensemble.gradient_boosting.training_rows import ScoredRows
@@ -136,9 +136,9 @@ class Rounds:
 
     def __post_init__(self) -> None:
         config = boosting_config(self.parameters, self.table, self.loss.unit)
-        self._grower = _native.BoostingGrower(
-            config, self.codes, self.encoding.native(), self.threads
-        )
+        self._growers = [
+            _native.BoostingGrower(config, self.codes, self.encoding.native(), self.threads)
+        ]
         edges: CodeValues | None = self.encoding.edges
         assert edges is not None
         self._code_values = edges.native(self.encoding.columns)
@@ -181,30 +181,17 @@ class Rounds:
         self.loss.gradients(self.scores, self.gradient, self._hessian)
         rows, gradient, hessian, row_weight = self._sample(number)
         new_rate = rate / (n_dropped + rate) if n_dropped else rate
-        # One tree per output, or one for all of them.
-        groups = [slice(None)]
-        if not self.multi_output:
-            groups = [slice(k, k + 1) for k in range(len(self.scores))]
-        n_groups = len(groups)
-        seeds = _native.tree_seeds(
-            self.seed, np.arange(number * n_groups, (number + 1) * n_groups, dtype=np.uint64)
-        )
         parts, split_values = [], []
-        for group, seed in zip(groups, seeds.tolist(), strict=True):
+        for grower, group in self._grow_trees(number, rows, gradient, hessian, row_weight):
             g = gradient[group]
             h = None if hessian is None else hessian[group]
-            newton = self.parameters.method == "newton"
-            self._grower.grow(
-                g, h if newton else None, row_weight,
-                rows=rows, columns=self._drawn_columns(seed), seed=seed,
-            )  # fmt: skip
-            steps = self._leaf_values(group, g, h, row_weight)
+            steps = self._leaf_values(grower, group, g, h, row_weight)
             values = new_rate * steps
-            self._grower.add_values(values, self.scores[group])
-            parts.append(self._grower.pack(self._code_values, values))
+            grower.add_values(values, self.scores[group])
+            parts.append(grower.pack(self._code_values, values))
             if self.parameters.trace:
-                split_values.append(self._split_values(parts[-1], g, h, row_weight, steps))
-        self.parts.append(parts[0] if n_groups == 1 else join_parts(parts))
+                split_values.append(self._split_values(grower, parts[-1], g, h, row_weight, steps))
+        self.parts.append(parts[0] if len(parts) == 1 else join_parts(parts))
         if n_dropped:
             self.scores += restored_scores
         if split_values:
@@ -212,6 +199,42 @@ class Rounds:
                 "round": number, "rate": new_rate, "unit": self.loss.unit,
                 **_join_values(split_values),
             }  # fmt: skip
+
+    def _grow_trees(
+        self, number: int, rows: Array | None, gradient: Array, hessian: Array | None,
+        weight: Array | None,
+    ) -> Iterator[tuple[_native.BoostingGrower, slice]]:  # fmt: skip
+        """Grow the trees of a round, and yield the grower of each and the outputs of the tree.
+
+        There is one tree per output, or one for all of them. While there are as many trees left as
+        threads, each thread grows a tree of its own: threads that share a tree wait for each other
+        at every split (five classes, 100,000 rows, 63 leaves: 1.8 times as slow on two threads).
+        Fewer trees are grown one after the other, each by all threads.
+        """
+        n_outputs = len(self.scores)
+        n_trees = 1 if self.multi_output else n_outputs
+        size = n_outputs // n_trees
+        seeds = _native.tree_seeds(
+            self.seed, np.arange(number * n_trees, (number + 1) * n_trees, dtype=np.uint64)
+        )
+        columns = self._drawn_columns(seeds)
+        if self.parameters.method != "newton":
+            hessian = None
+        begin = 0
+        while begin < n_trees:
+            together = self.threads if n_trees - begin >= self.threads else 1
+            trees = slice(begin, begin + together)
+            outputs = slice(begin * size, (begin + together) * size)
+            while len(self._growers) < together:
+                self._growers.append(self._growers[0].sibling())
+            _native.grow_trees(
+                self._growers[:together], gradient[outputs],
+                None if hessian is None else hessian[outputs], weight,
+                rows=rows, columns=None if columns is None else columns[trees], seeds=seeds[trees],
+            )  # fmt: skip
+            for i in range(together):
+                yield self._growers[i], slice((begin + i) * size, (begin + i + 1) * size)
+            begin += together
 
     def last_change(self) -> BoostedTrees:
         """Return trees whose sum is what the last round added to the raw scores.
@@ -223,10 +246,11 @@ class Rounds:
         return BoostedTrees.of_parts(parts, zeros, self.table.schema)
 
     def _leaf_values(
-        self, group: slice, gradient: Array, hessian: Array | None, weight: Array | None
-    ) -> Array:
-        """Return the value of each leaf of the tree grown last, of shape (n_leaves, outputs)."""
-        data = self._grower, self.scores[group], gradient, hessian, weight
+        self, grower: _native.BoostingGrower, group: slice, gradient: Array,
+        hessian: Array | None, weight: Array | None,
+    ) -> Array:  # fmt: skip
+        """Return the value of each leaf of the grower's tree, of shape (n_leaves, outputs)."""
+        data = grower, self.scores[group], gradient, hessian, weight
         if self.parameters.method == "newton" and self.loss.leaf_quantile is None:
             rate = float(self.parameters.learning_rate)
             values = self._newton_steps(*data, rate)
@@ -235,29 +259,33 @@ class Rounds:
         return np.ascontiguousarray(values)
 
     def _split_values(
-        self, part: dict[str, Any], gradient: Array, hessian: Array | None, weight: Array | None,
-        steps: Array,
+        self, grower: _native.BoostingGrower, part: dict[str, Any], gradient: Array,
+        hessian: Array | None, weight: Array | None, steps: Array,
     ) -> dict[str, Array]:  # fmt: skip
-        """Return what the trace keeps of the tree grown last, from which splits are written out."""
-        sums = self._grower.node_sums()
+        """Return what the trace keeps of the grower's tree, from which splits are written out."""
+        sums = grower.node_sums()
         is_leaf = NodeView(part["nodes"]).kind[: len(sums)] == NodeTest.LEAF
         leaf_sums = np.full((len(sums), steps.shape[1], 2), np.nan)
         # Other line searches than Newton steps have no sums.
         is_newton = self.parameters.method == "newton" or not self.loss.searches_lines
         if is_newton and self.loss.leaf_quantile is None:
-            leaf_sums[is_leaf] = self._grower.leaf_sums(gradient, hessian, weight)
+            leaf_sums[is_leaf] = grower.leaf_sums(gradient, hessian, weight)
         leaf_steps = np.full((len(sums), steps.shape[1]), np.nan)
         leaf_steps[is_leaf] = steps
         values = {"node_sums": sums, "leaf_sums": leaf_sums, "leaf_steps": leaf_steps}
         if self.parameters.monotonic_cst is not None:
-            values["node_bounds"] = self._grower.node_bounds()
+            values["node_bounds"] = grower.node_bounds()
         return values
 
-    def _drawn_columns(self, seed: int) -> Array | None:
+    def _drawn_columns(self, seeds: Array) -> Array | None:
+        """Return the columns that each tree may test, of shape (n_trees, n_drawn); None: all."""
         n_columns, drawn = len(self.table.schema), self.parameters.tree_features
         if drawn is None:
             return None
-        return _native.draw_columns(seed, n_columns, n_drawn_columns(drawn, n_columns), False)
+        n_drawn = n_drawn_columns(drawn, n_columns)
+        return np.array(
+            [_native.draw_columns(seed, n_columns, n_drawn, False) for seed in seeds.tolist()]
+        )
 
     def _sample(self, number: int) -> tuple[Array | None, Array, Array | None, Array | None]:
         """Return the rows of a round, and gradients, Hessians and weights for them."""
