@@ -126,8 +126,35 @@ def test_out_of_bag_probabilities_have_scikit_learns_axes() -> None:
     assert model.oob_decision_function_.shape == peer.oob_decision_function_.shape
     assert model.oob_decision_function_.sum(axis=1) == pytest.approx(1)
     assert model.oob_score_ == pytest.approx(peer.oob_score_, abs=0.1)
+
+
+def test_out_of_bag_score_of_several_classes_is_the_fraction_of_rows_all_right() -> None:
+    X, y = classes()
+    y = np.column_stack([y[:, 0], np.digitize(X[:, 1], [-1, 0, 1])])
+    model = RandomForestClassifier(30, oob_score=True).fit(X, y)
+    predicted = model.oob_decision_function_.argmax(axis=1)
+    assert model.oob_decision_function_.shape == (len(X), 4, 2)
+    assert 0 < model.oob_score_ == (predicted == y).all(axis=1).mean() < 1
+
+
+def test_out_of_bag_results_of_unequal_classes_raise_before_growing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    X, y = classes()
+    model = RandomForestClassifier(5, oob_score=True)
+    monkeypatch.setattr(RandomForestClassifier, "_grow", None)
     with pytest.raises(ValueError, match="same number of classes"):
-        RandomForestClassifier(5, oob_score=True).fit(X, y)
+        model.fit(X, y)
+
+
+@pytest.mark.filterwarnings("ignore:Warm-start")
+@pytest.mark.parametrize("n_targets", [1, 3])
+def test_out_of_bag_results_of_other_rows_raise(n_targets: int) -> None:
+    X, y = numbers(60)
+    y = y[:, 0] if n_targets == 1 else y
+    model = RandomForestRegressor(15, oob_score=True, warm_start=True).fit(X, y)
+    with pytest.raises(ValueError, match="no tree was grown from these rows"):
+        model.fit(X[:50], y[:50])
 
 
 def test_warm_starts_drops_and_merges() -> None:
@@ -136,7 +163,7 @@ def test_warm_starts_drops_and_merges() -> None:
     grown = RandomForestClassifier(5, warm_start=True).fit(X, y)
     grown.set_params(n_estimators=8).fit(X, y)
     assert np.array_equal(grown.forest_.leaf_values, whole.forest_.leaf_values)
-    parts = whole.drop_trees(range(5)), whole.drop_trees([5, 6, 7])
+    parts = whole.drop_trees(number for number in range(5)), whole.drop_trees([5, 6, 7])
     assert np.array_equal(parts[1].merge_forests(parts[0]).predict_proba(X)[0],
                           whole.predict_proba(X)[0])  # fmt: skip
     with pytest.raises(ValueError, match="the targets of the existing trees, 3, got 2"):

@@ -210,7 +210,9 @@ class BaseForest(MemberSequence, ExplainedTreesMixin, OutOfBagResults):
         labeled = outputs.labeled
         sampler = RowSampler.of(len(labeled), labeled.weight, self.max_samples, self.bootstrap)
         class_weight = getattr(self, "class_weight", None)
-        return MultiOutputSample.of(outputs, summary, sampler, class_weight)
+        sample = MultiOutputSample.of(outputs, summary, sampler, class_weight)
+        self._check_multi_output_oob(sample.targets.output_classes)
+        return sample
 
     def _check_sums(self, summary: TargetSummary) -> None:
         """Raise ValueError if the predictions of all trees cannot be summed."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Annotated, Any, Self
@@ -166,7 +166,7 @@ class Forest(Record):
 
         return tree_of(self, number)
 
-    def drop_trees(self, trees: Sequence[int]) -> Forest:
+    def drop_trees(self, trees: Iterable[int]) -> Self:
         """Return the forest without some of its trees."""
         dropped = np.asarray(list(trees))
         if dropped.size and (dropped.dtype.kind not in "iu" or dropped.ndim != 1):
@@ -177,11 +177,15 @@ class Forest(Record):
         outside = dropped[(dropped < -self.n_trees) | (dropped >= self.n_trees)]
         if len(outside):
             raise ValueError(f"trees must be in [0, {self.n_trees - 1}], got {outside[0]}.")
-        kept = np.ones(self.n_trees, bool)
-        kept[dropped.astype(np.int64)] = False
-        if not kept.any():
+        is_kept = np.ones(self.n_trees, bool)
+        is_kept[dropped.astype(np.int64)] = False
+        if not is_kept.any():
             raise ValueError(f"trees must not contain all {self.n_trees} trees of the forest.")
-        return select_trees(self, kept)
+        return self.select_trees(is_kept)
+
+    def select_trees(self, is_kept: Array) -> Self:
+        """Return the forest of the trees that are True in a mask."""
+        return select_trees(self, is_kept)
 
     def merge_forests(self, *others: Forest) -> Forest:
         """Return the trees of all forests, one forest after the other."""

@@ -6,10 +6,10 @@ Segal & Xiao (2011), "Multivariate random forests", WIREs Data Mining and Knowle
 from __future__ import annotations
 
 import zlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
-from typing import Annotated, Any
+from typing import Annotated, Any, Self
 
 import numpy as np
 
@@ -23,6 +23,7 @@ from ceiba.engine import Engine
 from ceiba.ensemble.common.sampling import RowSampler, tree_seeds
 from ceiba.ensemble.forest.grower import encode_table, pairs_of, rows_as_drawn, sample_fingerprint
 from ceiba.ensemble.forest.model import Forest
+from ceiba.ensemble.forest.oob import trees_of_sample
 from ceiba.ensemble.forest.tree_view import parents, subtree_sums, tree_of
 from ceiba.stats import LabeledRows, TargetSummary
 from ceiba.stats.outputs import MultiOutputRows
@@ -110,14 +111,11 @@ class MultiOutputForest(Forest):
         means[is_leaf] = self.leaf_values[self.leaf_row[nodes][is_leaf]]
         return MultiOutputTree.of(structure, means, self.output_classes)
 
-    def drop_trees(self, trees: Sequence[int]) -> Forest:
-        """Return the forest without some of its trees."""
-        kept = super().drop_trees(trees)
-        assert isinstance(kept, MultiOutputForest)
-        dropped = np.zeros(self.n_trees, bool)
-        dropped[np.asarray(list(trees), np.int64)] = True
-        of_node = np.repeat(~dropped, np.diff(self.tree_offsets))
-        return replace(kept, leaf_values=self.leaf_values[of_node[self.is_leaf]])
+    def select_trees(self, is_kept: Array) -> Self:
+        """Return the forest of the trees that are True in a mask."""
+        selected = super().select_trees(is_kept)
+        of_node = np.repeat(is_kept, np.diff(self.tree_offsets))
+        return replace(selected, leaf_values=self.leaf_values[of_node[self.is_leaf]])
 
     def merge_forests(self, *others: Forest) -> Forest:
         """Return the trees of all forests, one forest after the other."""
@@ -274,15 +272,14 @@ def out_of_bag_vectors(
 ) -> tuple[Array, Array]:
     """Return the mean vector of each row over the trees whose sample lacks it, and their number.
 
-    Rows without such a tree have NaN.
+    Rows without such a tree have NaN. Raise ValueError if no tree was grown from the rows.
     """
     n_rows, table = len(sample.rows), sample.rows.table
     sums, n_trees = np.zeros((n_rows, forest.leaf_values.shape[1])), np.zeros(n_rows, np.int64)
-    sampled = np.flatnonzero(forest.samples[:, 1] == np.uint64(sample.fingerprint))
+    sampled = np.flatnonzero(trees_of_sample(forest, sample))
     for start in range(0, len(sampled), _OOB_TREES):
         numbers = sampled[start : start + _OOB_TREES]
-        trees = forest.drop_trees(np.setdiff1d(np.arange(forest.n_trees), numbers).tolist())
-        assert isinstance(trees, MultiOutputForest)
+        trees = forest.select_trees(np.isin(np.arange(forest.n_trees), numbers))
         is_out = np.array([sample.sampler.counts(int(seed)) == 0 for seed in trees.tree_seeds])
         n_trees += is_out.sum(axis=0)
         for first in range(0, n_rows, _OOB_ROWS):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
 from scipy.stats import norm
@@ -244,6 +244,18 @@ class PermutationImportance(Record):
             )
 
 
+def trees_of_sample(forest: Forest, sample: Any) -> Array:
+    """Return a mask of the trees that were grown from a sample; raise if there are none."""
+    key = np.array([len(sample.rows), sample.fingerprint], np.uint64)
+    is_match: Array = (forest.samples == key).all(axis=1)
+    if not is_match.any():
+        raise ValueError(
+            "no tree was grown from these rows: out-of-bag results require X, y and "
+            "sample_weight as passed to fit."
+        )
+    return is_match
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class OutOfBag:
     """Compute out-of-bag results of the trees that were grown from one sample."""
@@ -258,15 +270,8 @@ class OutOfBag:
         cls, forest: Forest, sample: TrainingSample, leaf_smoothing: float, threads: int
     ) -> OutOfBag:
         """Select the trees that were grown from this sample; other samples are unknown."""
-        key = [len(sample.rows), sample.fingerprint]
-        own = (forest.samples == np.array(key, np.uint64)).all(axis=1)
-        if not own.any():
-            raise ValueError(
-                "no tree was grown from these rows: out-of-bag results require X, y and "
-                "sample_weight as passed to fit."
-            )
-        other = np.flatnonzero(~own)
-        trees = forest.drop_trees(other.tolist()) if len(other) else forest
+        is_match = trees_of_sample(forest, sample)
+        trees = forest if is_match.all() else forest.select_trees(is_match)
         return cls(trees, sample, leaf_smoothing, threads)
 
     def predict(self) -> tuple[Array, Array, OobCurve]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from numbers import Integral
 from typing import Any, ClassVar
 
-from sklearn.metrics import accuracy_score, r2_score
+from sklearn.metrics import r2_score
 from sklearn.utils.validation import check_is_fitted
 
 from ceiba._typing import Array
@@ -74,8 +74,6 @@ class OutOfBagResults(ForestParameters, Estimator):
     ) -> dict[str, Any]:
         """Return predictions and score on out-of-bag rows of several targets."""
         is_classifier = forest.output_classes[0] > 0
-        if is_classifier:
-            check_equal_classes(forest.output_classes)
         mean, n_trees = out_of_bag_vectors(forest, sample, threads)
         predicted = n_trees > 0
         warn_in_all_samples(int((~predicted).sum()), len(n_trees), "tree")
@@ -83,11 +81,16 @@ class OutOfBagResults(ForestParameters, Estimator):
         score, predictions = float("nan"), mean
         if is_classifier:
             mean = decision_function_of(mean, forest.output_classes)
-            predictions, metric = mean.argmax(axis=1), accuracy_score
+            predictions, metric = mean.argmax(axis=1), _subset_accuracy
         if predicted.sum() > (0 if is_classifier else 1):
             metric = self.oob_score if callable(self.oob_score) else metric
             score = float(metric(y[predicted], predictions[predicted]))
         return {self._oob_name: mean, "oob_score_": score}
+
+    def _check_multi_output_oob(self, output_classes: Array) -> None:
+        """Raise before the trees are grown for targets without out-of-bag results."""
+        if self.oob_score:
+            check_equal_classes(output_classes)
 
     def _score_oob(self, mean: Array, n_trees: Array, sample: TrainingSample) -> float:
         raise NotImplementedError
@@ -166,3 +169,8 @@ class OutOfBagResults(ForestParameters, Estimator):
             raise ValueError("n_trees_sufficient() requires oob_score=True in fit.")
         n_trees: int | None = self.oob_curve_.n_trees_sufficient
         return n_trees
+
+
+def _subset_accuracy(y: Array, predictions: Array) -> float:
+    """Return the fraction of rows whose classes are all predicted right, as ``score`` does."""
+    return float((y == predictions).all(axis=1).mean())

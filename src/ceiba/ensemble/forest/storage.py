@@ -16,7 +16,7 @@ The seeds of the trees follow from ``fits`` and their numbers.
 from __future__ import annotations
 
 from dataclasses import fields, replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -30,6 +30,7 @@ from ceiba.tree.model.node_dtype import NodeView
 if TYPE_CHECKING:
     from ceiba.ensemble.forest.model import Forest
 
+_Forest = TypeVar("_Forest", bound="Forest")
 _PER_TREE = ("tree_offsets", "origins", "samples", "weight_unit", "importances")
 _STORED = {
     "trees": ArrayOf("u", "n_trees", 3), "fits": ArrayOf("uint64", "n_fits", 4),
@@ -132,7 +133,7 @@ class _References(NamedTuple):
     length: Array
 
 
-def select_trees(forest: Forest, kept: Array) -> Forest:
+def select_trees(forest: _Forest, kept: Array) -> _Forest:
     """Return the forest of the trees that are True in ``kept``."""
     n_nodes = np.diff(forest.tree_offsets)
     nodes = forest.nodes[np.repeat(kept, n_nodes)]
