@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import warnings
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge, RidgeClassifier
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
+import ceiba
 from ceiba import GradientBoostingClassifier, GradientBoostingRegressor
 from ceiba._typing import Array
 from ceiba.export import load, save
@@ -453,3 +455,36 @@ def test_a_warm_start_keeps_what_the_trees_mean(before: dict[str, Any], after: A
     (name,) = after
     with pytest.raises(ValueError, match=f"warm_start=True requires the {name} of the fit before"):
         model.set_params(n_estimators=4, **after).fit(X, y)
+
+
+# Rows outside of memory
+
+
+INITS = [
+    (GradientBoostingRegressor, Ridge()),
+    (GradientBoostingClassifier, LogisticRegression()),
+    (GradientBoostingRegressor, ceiba.DecisionTreeRegressor(max_depth=3)),
+]
+
+
+@pytest.mark.parametrize("fitted_to", ["frame", "array"])
+@pytest.mark.parametrize(("kind", "init"), INITS, ids=["numbers", "classes", "ceiba"])
+def test_init_predicts_rows_of_files(kind: Any, init: Any, fitted_to: str, tmp_path: Any) -> None:
+    pytest.importorskip("pyarrow")
+    y = target_of(kind)
+    rows = PLAIN if fitted_to == "frame" else PLAIN.set_axis(["x0", "x1", "x2"], axis=1)
+    paths = [tmp_path / f"{part}.parquet" for part in range(2)]
+    for part, path in enumerate(paths):
+        rows.assign(y=y)[part::2].to_parquet(path)
+    order = np.r_[0 : len(X) : 2, 1 : len(X) : 2]
+    model = kind(3, init=init).fit(rows if fitted_to == "frame" else rows.to_numpy(), y)
+    in_memory = rows if fitted_to == "frame" else rows.to_numpy()
+    scan = ceiba.scan(paths, target="y")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        np.testing.assert_allclose(
+            raw_scores(model, scan), raw_scores(model, in_memory)[order], rtol=1e-12
+        )
+        assert model.score(scan) == pytest.approx(model.score(in_memory, y), rel=1e-12)
+    without = kind(3, init="zero").fit(in_memory, y)
+    assert model.score(scan) != pytest.approx(without.score(scan), rel=1e-6)

@@ -55,6 +55,7 @@ from ceiba.ensemble.gradient_boosting.training_rows import (
     ValidationInput,
     given_rows,
     hold_out,
+    partition_rows,
 )
 from ceiba.stats import LabeledRows, TargetSummary, ToLabeledRows
 from ceiba.tree.explain.learner import ExplainedTreesMixin
@@ -67,15 +68,22 @@ from ceiba.tree.scoring import predict_batch, score, to_table
 
 
 @dataclass(frozen=True)
-class ScoredModel:
-    """A model that predicts numbers or classes, as `ceiba.tree.scoring.score` calls it."""
+class PartitionModel:
+    """A fitted estimator as an engine applies it to the rows of each partition."""
 
     estimator: BaseGradientBoosting
 
+    def raw_scores(self, table: Table, threads: int) -> Array:
+        """Return the raw scores of shape (n_rows, n_outputs), those of ``init`` included."""
+        raw = self.estimator.boosted_trees_.raw_scores(table, threads)
+        init = getattr(self.estimator, "init_", None)
+        if init is None or not len(table):
+            return raw
+        return self.estimator._add_init_scores(raw, partition_rows(table, init))
+
     def predict(self, table: Table, threads: int) -> Array:
-        """Return the predicted numbers."""
-        trees = self.estimator.boosted_trees_
-        return self.estimator._respond(trees.raw_scores(table, threads))
+        """Return the predicted numbers, or the class probabilities."""
+        return self.estimator._respond(self.raw_scores(table, threads))
 
     def predict_class(self, table: Table, threads: int) -> Array:
         """Return the predicted class indices."""
@@ -346,12 +354,19 @@ class BaseGradientBoosting(BoostingParameters, ExplainedTreesMixin, Estimator):
         """Return the raw scores of shape (n_rows, n_outputs)."""
         engine, source = self._open_source(X, reset=False)
         rows = engine.rows(source.partitions, to_table)
+        if not engine.in_memory and getattr(self, "init_", None) is not None:
+            model = PartitionModel(self)
+            return np.asarray(engine.predict(rows, predict_batch, PartitionModel.raw_scores, model))
         raw = np.asarray(
             engine.predict(rows, predict_batch, BoostedTrees.raw_scores, self.boosted_trees_)
         )
-        if getattr(self, "init_", None) is not None:
-            raw += self._raw_of_init(self.init_, X, getattr(self, "classes_", None))
-        return raw
+        return self._add_init_scores(raw, X)
+
+    def _add_init_scores(self, raw: Array, X: Any) -> Array:
+        """Return raw scores of rows plus those of the init predictor, if there is one."""
+        if getattr(self, "init_", None) is None:
+            return raw
+        return raw + self._raw_of_init(self.init_, X, getattr(self, "classes_", None))
 
     def _tree_sum(self) -> TreeSum:
         if getattr(self, "init_", None) is not None:
@@ -364,9 +379,7 @@ class BaseGradientBoosting(BoostingParameters, ExplainedTreesMixin, Estimator):
     def _staged_raw_scores(self, X: Any) -> Iterator[Array]:
         """Yield the raw scores after each round."""
         trees, table, threads = self._table(X)
-        raw = np.tile(trees.first_scores, (len(table), 1))
-        if getattr(self, "init_", None) is not None:
-            raw += self._raw_of_init(self.init_, X, getattr(self, "classes_", None))
+        raw = self._add_init_scores(np.tile(trees.first_scores, (len(table), 1)), X)
         rows = trees.native_rows(table)
         for number in range(trees.n_rounds):
             trees.add_rounds(rows, number, number + 1, raw, threads)
@@ -392,7 +405,7 @@ class BaseGradientBoosting(BoostingParameters, ExplainedTreesMixin, Estimator):
         )
 
     def _score_on(self, engine: Engine, source: Source) -> float:
-        return score(self, ScoredModel(self), engine, source)
+        return score(self, PartitionModel(self), engine, source)
 
     @property
     def n_estimators_(self) -> int:

@@ -11,8 +11,9 @@ from sklearn.utils import _safe_indexing
 
 from ceiba import _native
 from ceiba._typing import Array
+from ceiba.base import Estimator
 from ceiba.base.value_types import format_value
-from ceiba.data.schema import Schema
+from ceiba.data.schema import Kind, Schema
 from ceiba.data.table import Table
 from ceiba.data.target import Task
 from ceiba.engine import Engine, choose_engine
@@ -142,6 +143,19 @@ def given_rows(X: Any, kept: Array | None) -> Any:
     if isinstance(X, Table):
         return X.take(kept)
     return _safe_indexing(X.tocsr() if issparse(X) else X, kept)
+
+
+def partition_rows(table: Table, init: Any) -> Any:
+    """Return rows of a partition as an init predictor takes them.
+
+    Learners of Ceiba take tables, others frames, or arrays if they were fitted to one.
+    """
+    if isinstance(init, Estimator):
+        return table
+    is_numeric = all(column.kind is Kind.NUMERIC for column in table.schema)
+    if is_numeric and not hasattr(init, "feature_names_in_"):
+        return np.asarray(table)
+    return table.to_pandas()
 
 
 def _take(rows: LabeledRows, index: Array) -> LabeledRows:
