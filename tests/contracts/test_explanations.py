@@ -40,6 +40,7 @@ from ceiba import (
 from ceiba.base import Explanation
 from ceiba.base.log_odds import SEVERAL_OUTPUTS, TWO_OUTPUTS
 from ceiba.experiments import CalibratedClassifier, ConformalClassifier, ConformalRegressor
+from ceiba.tree.explain.shap import ShapValues, TreeSum
 
 LEARNERS: list[Any] = [
     AdaBoostClassifier(n_estimators=3, max_depth=2),
@@ -175,7 +176,7 @@ def check_scores(found: Explanation, model: Any, row: pd.DataFrame) -> None:
     assert found.scores is not None
     assert found.contributions.shape == (row.shape[1], len(found.base))
     np.testing.assert_allclose(
-        found.base + found.contributions.sum(axis=0), found.scores, rtol=1e-12, atol=1e-12
+        found.base + found.contributions.sum(axis=0), found.scores, rtol=1e-10, atol=1e-10
     )
     if isinstance(model, CalibratedClassifier):
         return  # its scores are those of the learner, before calibration
@@ -188,11 +189,36 @@ def check_scores(found: Explanation, model: Any, row: pd.DataFrame) -> None:
         if row.notna().all(axis=None):
             np.testing.assert_allclose(np.sqrt(found.scores), found.distances)
     elif found.score == "probability":
-        np.testing.assert_allclose(found.scores, proba, atol=1e-12)
+        np.testing.assert_array_equal(found.scores, proba)
     elif proba is None:
-        np.testing.assert_allclose(found.scores[0], found.prediction, rtol=1e-9)
+        assert found.scores[0] == found.prediction
     else:
+        # Scores of trees are those of the learner, not the sum that is compared with them above.
+        of_last_class = np.reshape(model.decision_function(row), -1)[-1]
+        assert found.scores[-1] == of_last_class
         assert found.outputs[int(found.scores.argmax())] == found.prediction
+
+
+@pytest.mark.parametrize(
+    "learner",
+    [DecisionTreeClassifier(max_depth=4), AdaBoostClassifier(n_estimators=3, max_depth=2),
+     GradientBoostingClassifier(3), GradientBoostingRegressor(3, loss="poisson")],
+    ids=lambda model: type(model).__name__,
+)  # fmt: skip
+def test_scores_are_not_computed_from_the_contributions(
+    learner: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    X = np.random.default_rng(0).normal(size=(60, 2))
+    model = clone(learner).fit(X, X[:, 0] > 0)
+    expected = model.explain(X[:1])
+
+    def wrong_values(self: TreeSum, *_: Any, threads: int) -> ShapValues:
+        return ShapValues(np.ones((1, 2, self.n_outputs)), np.ones(self.n_outputs))
+
+    monkeypatch.setattr(TreeSum, "explain", wrong_values)
+    found = model.explain(X[:1])
+    assert found.contributions[-1, -1] == 1
+    np.testing.assert_array_equal(found.scores, expected.scores)
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")

@@ -60,7 +60,7 @@ class Explanation:
     """What a prediction for one row comes from.
 
     Fields that have no meaning for a learner are None. ``base + contributions.sum(axis=0)`` equals
-    ``scores``.
+    ``scores``, up to rounding.
 
     Parameters
     ----------
@@ -76,6 +76,8 @@ class Explanation:
     outputs : list
         Class, component or cluster of each score; empty for a single number.
     scores : ndarray of shape (n_outputs,) or None
+        Of trees and their ensembles, what the learner itself predicts; of other learners, the
+        base value and the contributions added up.
     base : ndarray of shape (n_outputs,) or None
         Score before any column is known.
     contributions : ndarray of shape (n_columns, n_outputs) or None

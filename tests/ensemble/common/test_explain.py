@@ -104,10 +104,10 @@ def check_additive(model, frame, n_background):
 def check_explanation(model, row, expected, values, background):
     explanation = model.explain(row, background)
     total = explanation.base + explanation.contributions.sum(axis=0)
-    np.testing.assert_allclose(total, explanation.scores, rtol=1e-12)
-    np.testing.assert_allclose(explanation.scores[-1], expected.reshape(-1)[-1], atol=1e-9)
-    own = explanation.contributions[:, -1]
-    np.testing.assert_array_equal(own, values.reshape(len(values), -1)[:, -1])
+    np.testing.assert_allclose(total, explanation.scores, rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(explanation.scores[-1], expected.reshape(-1)[-1], rtol=1e-12)
+    of_last_output = explanation.contributions[:, -1]
+    np.testing.assert_array_equal(of_last_output, values.reshape(len(values), -1)[:, -1])
     assert explanation.prediction == model.predict(row)[0]
     assert bool(explanation.path) == isinstance(
         model, (DecisionTreeClassifier, DecisionTreeRegressor)

@@ -26,6 +26,14 @@ class ExplainedTreesMixin:
         """Return the sum of trees whose values are the scores."""
         raise NotImplementedError
 
+    def _raw_scores(self, X: Any) -> Array:
+        """Predict the scores that the trees add up to: (n_rows, n_outputs)."""
+        learner: Any = self
+        names = ("decision_function", "predict_proba", "predict")
+        predict = next(getattr(learner, name) for name in names if hasattr(learner, name))
+        scores = np.asarray(predict(X))
+        return scores.reshape(len(scores), -1)
+
     def _path(self, table: Table) -> list[str]:
         """Return the conditions that the only row of a table satisfies; none for ensembles."""
         return []
@@ -105,19 +113,25 @@ class ExplainedTreesMixin:
         found = self._shap(trees, table, threads, background)
         learner: Any = self
         classes = learner.classes_.tolist() if hasattr(self, "classes_") else []
+        # Not the sum of the contributions: that it adds up to the scores can then be checked.
+        scores = self._raw_scores(table)[0]
+        probabilities = None
+        if classes:
+            is_score = self._score_name == "probability"
+            probabilities = scores if is_score else learner.predict_proba(table)[0]
         base, contributions = found.base, found.values[0]
         if len(classes) == 2 and len(base) == 1:
-            base, contributions = _of_both_classes(base), _of_both_classes(contributions)
+            base, scores, contributions = map(_of_both_classes, (base, scores, contributions))
         return Explanation.of(
             self,
             table,
-            np.asarray(learner.predict(X))[0],
+            np.asarray(learner.predict(table))[0],
             score=self._score_name,
             outputs=classes,
-            scores=base + contributions.sum(axis=0),
+            scores=scores,
             base=base,
             contributions=contributions,
-            probabilities=learner.predict_proba(X)[0] if classes else None,
+            probabilities=probabilities,
             path=self._path(table),
         )
 
