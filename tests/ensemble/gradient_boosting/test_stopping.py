@@ -250,6 +250,24 @@ def test_warm_starts_without_new_rounds() -> None:
     assert bits(model) == before
 
 
+@pytest.mark.parametrize("tol", [0.0, 0.01])
+def test_early_stopping_of_a_warm_start_keeps_a_model_that_is_not_improved(tol: float) -> None:
+    data = {"X_val": NEW_X, "y_val": NEW_NUMBERS}
+    model = GradientBoostingRegressor(
+        200, early_stopping=True, learning_rate=0.3, n_iter_no_change=4, tol=tol, warm_start=True
+    ).fit(X, NUMBERS, **data)
+    before, n_rounds = bits(model), model.n_estimators_
+    best = model.losses_["validation"][n_rounds - 1]
+    model.set_params(learning_rate=3.0).fit(X, NUMBERS, **data)
+    assert (model.losses_["validation"][n_rounds:] > best).all()
+    assert len(model.losses_["validation"]) == n_rounds + 4
+    assert bits(model) == before
+    # Rounds that improve it are added.
+    short = GradientBoostingRegressor(5, warm_start=True, tol=tol, early_stopping=True)
+    short.fit(X, NUMBERS, **data).set_params(n_estimators=9).fit(X, NUMBERS, **data)
+    assert short.n_estimators_ == 9
+
+
 def test_without_warm_start_a_fit_begins_anew() -> None:
     model = GradientBoostingRegressor(3).fit(X, NUMBERS)
     before = bits(model)

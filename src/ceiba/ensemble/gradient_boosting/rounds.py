@@ -422,6 +422,8 @@ def run_rounds(
     if stops_early and validation is not None and history.first_loss is None:
         loss.prepare_values(rounds.scores)
         history.first_loss = validation.loss(loss)
+        if rounds.previous is not None:  # the model of the fit before is the one to improve
+            history.best_loss = history.first_loss
     for iteration in iterations:
         rounds.add_round()
         if has_training_loss:
