@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from typing import Any
 
@@ -10,6 +11,7 @@ import pytest
 from sklearn.dummy import DummyRegressor
 
 from ceiba import GradientBoostingClassifier, GradientBoostingRegressor
+from ceiba.export import load, save
 from tests.ensemble.gradient_boosting.parts import (
     CLASSES,
     KINDS,
@@ -266,6 +268,74 @@ def test_early_stopping_of_a_warm_start_keeps_a_model_that_is_not_improved(tol: 
     short = GradientBoostingRegressor(5, warm_start=True, tol=tol, early_stopping=True)
     short.fit(X, NUMBERS, **data).set_params(n_estimators=9).fit(X, NUMBERS, **data)
     assert short.n_estimators_ == 9
+
+
+class Recorder:
+    """The squared error, which keeps the targets of the training rows of each round."""
+
+    def __init__(self) -> None:
+        self.targets: list[list[float]] = []
+
+    def gradient(self, y: Any, raw: Any) -> Any:
+        self.targets.append(y.tolist())
+        return raw - y
+
+    def hessian(self, y: Any, raw: Any) -> Any:
+        return np.ones_like(y)
+
+    def loss(self, y: Any, raw: Any) -> Any:
+        return (raw - y) ** 2 / 2
+
+
+@pytest.mark.parametrize("random_state", [None, np.random.default_rng(0)], ids=["none", "drawn"])
+def test_a_warm_start_holds_out_the_rows_of_the_first_fit(random_state: Any) -> None:
+    """Earlier trees were not fitted to the rows by which later ones are stopped."""
+    loss = Recorder()
+    model = GradientBoostingRegressor(
+        2, loss=loss, early_stopping=True, warm_start=True, random_state=random_state
+    )
+    model.fit(X, NUMBERS).set_params(n_estimators=4).fit(X, NUMBERS)
+    assert len(loss.targets) == 4
+    assert all(targets == loss.targets[0] for targets in loss.targets)
+    model.set_params(warm_start=False).fit(X, NUMBERS)
+    assert loss.targets[-1] != loss.targets[0]
+
+
+def test_a_warm_start_of_a_loaded_model_draws_as_one_fit(tmp_path: Any) -> None:
+    options: dict[str, Any] = {"early_stopping": True, "subsample": 0.6, "n_iter_no_change": 99}
+    whole, model = (
+        GradientBoostingRegressor(n, random_state=np.random.default_rng(1), **options).fit(
+            X, NUMBERS
+        )
+        for n in (9, 4)
+    )
+    save(model.set_params(random_state=None, warm_start=True), tmp_path / "model")
+    longer = load(tmp_path / "model").set_params(n_estimators=9).fit(X, NUMBERS)
+    assert bits(longer) == bits(whole)
+    np.testing.assert_allclose(longer.losses_["validation"], whole.losses_["validation"])
+
+
+def test_losses_of_a_warm_start_have_the_threshold_of_the_first_fit(tmp_path: Any) -> None:
+    options: dict[str, Any] = {"loss": "huber", "trace": True, "learning_rate": 0.5}
+    whole, model = (
+        GradientBoostingRegressor(n, warm_start=True, **options).fit(X, NUMBERS) for n in (9, 4)
+    )
+    save(model, tmp_path / "model")
+    for continued in (load(tmp_path / "model"), model):
+        continued.set_params(n_estimators=9).fit(X, NUMBERS)
+        np.testing.assert_allclose(
+            continued.losses_["training"], whole.losses_["training"], rtol=1e-12
+        )
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("_seed", -1), ("_seed", "1"), ("_first_delta", math.nan)]
+)
+def test_wrong_state_of_a_warm_start_is_not_saved(name: str, value: Any, tmp_path: Any) -> None:
+    model = GradientBoostingRegressor(2).fit(X, NUMBERS)
+    setattr(model, name, value)
+    with pytest.raises(ValueError, match=f"{name} must be"):
+        save(model, tmp_path / "model")
 
 
 def test_without_warm_start_a_fit_begins_anew() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -99,8 +100,12 @@ class BaseGradientBoosting(BoostingParameters, ExplainedTreesMixin, Estimator):
     boosted_trees_: BoostedTrees = fitted()
     init_: Any = fitted()
     losses_: dict[str, Array] = fitted()
-    # Texts of the parameters that a warm start must not change; older model files lack them.
-    _state_names: ClassVar[tuple[str, ...]] = ("_start_texts",)
+    # What a warm start takes from the first fit: texts of the parameters that it must not change,
+    # the seed, and the threshold of the losses (Huber). Older model files lack them.
+    _warm_start_parameters: dict[str, str]
+    _seed: int
+    _first_delta: float | None
+    _state_names: ClassVar[tuple[str, ...]] = ("_warm_start_parameters", "_seed", "_first_delta")
 
     @reports_progress
     def fit(
@@ -152,10 +157,10 @@ class BaseGradientBoosting(BoostingParameters, ExplainedTreesMixin, Estimator):
         data = X, y, sample_weight, X_val, y_val, sample_weight_val
         check_in_memory(type(self).__name__, *data)
         file = open_checkpoint(checkpoint, checkpoint_seconds)
-        seed = seed_of(self.random_state)
+        previous = self._trees_to_continue(X)
+        seed = self._seed_of_fit(previous)
         if file is not None:
             seed = file.seed(self.random_state, seed)
-        previous = self._trees_to_continue(X)
         engine, source = choose_engine(
             X, sample_weight, y=y, supervised=True, n_jobs=self.n_jobs,
             schema=None if previous is None else previous.schema, keep_sparse=True,
@@ -166,6 +171,7 @@ class BaseGradientBoosting(BoostingParameters, ExplainedTreesMixin, Estimator):
         loss = self._loss(labeled, attributes, engine.threads)
         self._check_loss_values(loss, X_val)
         loss.check_target(labeled.row_number)
+        self._continue_loss(loss, previous)
         training = self._with_init_scores(labeled, X, attributes)
         rounds = self._rounds(engine, training, loss, seed, previous)
         validation = self._validation(held_out, X, given, rounds, attributes)
@@ -189,7 +195,9 @@ class BaseGradientBoosting(BoostingParameters, ExplainedTreesMixin, Estimator):
         attributes |= {
             "boosted_trees_": _best_trees(rounds, history),
             "losses_": self._all_losses(history, previous, rounds.n_rounds),
-            "_start_texts": self._parameters_of_start(),
+            "_warm_start_parameters": self._parameters_of_sum(),
+            "_seed": seed,
+            "_first_delta": None if loss.first_delta is None else loss.first_delta * loss.unit,
         }
         if iterations.trace is not None:
             attributes["trace_"] = iterations.trace
@@ -251,19 +259,35 @@ class BaseGradientBoosting(BoostingParameters, ExplainedTreesMixin, Estimator):
         trees = getattr(self, "boosted_trees_", None) if self.warm_start else None
         if trees is not None:
             self._check_columns(X)
-            self._check_start()
+            self._check_warm_start_parameters()
             check_warm_start(self.n_estimators, trees.n_rounds, "rounds", "")
         return trees
 
-    def _parameters_of_start(self) -> dict[str, str]:
+    def _seed_of_fit(self, previous: BoostedTrees | None) -> int:
+        """Return the seed of this fit: that of the first fit if its trees are continued.
+
+        With another one, rows that the earlier trees were fitted to would be held out. Draws are
+        keyed by the number of the round as well, so that those of new rounds are new.
+        """
+        if previous is not None and hasattr(self, "_seed"):
+            return self._seed
+        return seed_of(self.random_state)
+
+    def _continue_loss(self, loss: Loss, previous: BoostedTrees | None) -> None:
+        """Let a warm start record its losses with the threshold of the first fit (Huber)."""
+        first_delta = getattr(self, "_first_delta", None)
+        if previous is not None and first_delta is not None:
+            loss.first_delta = first_delta / loss.unit
+
+    def _parameters_of_sum(self) -> dict[str, str]:
         """Return texts of the parameters that determine what the sum of the trees means."""
         names = ("loss", "alpha", "power", "init", "monotonic_cst")
         return {name: parameter_text(getattr(self, name)) for name in names if hasattr(self, name)}
 
-    def _check_start(self) -> None:
+    def _check_warm_start_parameters(self) -> None:
         """Raise if a warm start changes what the trees of the fit before mean or hold."""
-        before = getattr(self, "_start_texts", {})
-        for name, text in self._parameters_of_start().items():
+        before = getattr(self, "_warm_start_parameters", {})
+        for name, text in self._parameters_of_sum().items():
             if before.get(name, text) != text:
                 raise ParameterError(
                     f"warm_start=True requires the {name} of the fit before, {before[name]}, got "
@@ -542,9 +566,16 @@ class BaseGradientBoosting(BoostingParameters, ExplainedTreesMixin, Estimator):
 
     def _check_state(self) -> None:
         super()._check_state()
-        texts = getattr(self, "_start_texts", {})
+        texts = getattr(self, "_warm_start_parameters", {})
         if type(texts) is not dict or not all(type(text) is str for text in texts.values()):
-            raise ValueError("_start_texts must be a dict of str.")
+            raise ValueError("_warm_start_parameters must be a dict of str.")
+        seed, delta = getattr(self, "_seed", 0), getattr(self, "_first_delta", None)
+        if type(seed) is not int or not 0 <= seed < 2**64:
+            raise ValueError(f"_seed must be an int in [0, 2^64 - 1], got {format_value(seed)}.")
+        if delta is not None and not (type(delta) is float and 0 <= delta < math.inf):
+            raise ValueError(
+                f"_first_delta must be None or a float >= 0, got {format_value(delta)}."
+            )
         if self.boosted_trees_.schema != self.schema_:
             raise ValueError("boosted_trees_ must have the columns of schema_.")
 
