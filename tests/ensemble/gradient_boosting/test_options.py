@@ -204,6 +204,29 @@ def test_columns_are_drawn_per_tree_and_per_node() -> None:
     assert len(set(tree.column[~tree.is_leaf].tolist())) > 2
 
 
+@pytest.mark.parametrize(
+    ("max_features", "n_drawn"), [(0.5, 1), (0.7, 2), ("sqrt", 1), ("log2", 1)]
+)
+def test_fractions_of_columns_are_of_those_of_the_tree(max_features: Any, n_drawn: int) -> None:
+    one, other, all_of_tree = (
+        fit(GradientBoostingRegressor, {"tree_features": 3, "max_features": value})
+        for value in (max_features, n_drawn, None)
+    )
+    assert bits(one) == bits(other) != bits(all_of_tree)
+
+
+def test_a_node_whose_drawn_columns_have_no_split_is_a_leaf() -> None:
+    rows = np.column_stack([np.zeros((300, 30)), np.arange(300.0)])
+    model = GradientBoostingRegressor(20, max_features=1, max_leaf_nodes=None, max_depth=3)
+    model.fit(rows, rows[:, -1])
+    n_leaves = [model.tree(number).n_leaves for number in range(20)]
+    assert n_leaves.count(1) > 10
+    # Equal splits: the first column is taken.
+    twice = np.column_stack([rows[:, -1], rows[:, -1]])
+    model = GradientBoostingRegressor(5, max_features=2).fit(twice, rows[:, -1])
+    assert model.feature_importances_.tolist() == [1.0, 0.0]
+
+
 def test_interactions_on_a_path() -> None:
     model = fit(GradientBoostingRegressor, {"interaction_cst": [["a", "few"], ["c", "many"]]})
     allowed = [{0, 4}, {2, 5}, {1, 3}]

@@ -12,11 +12,11 @@ from ceiba.tree.parameters import (
     InteractionCst,
     Jobs,
     MaxDepth,
-    MaxFeatures,
     MaxLeafNodes,
     MonotonicCst,
 )
 
+ColumnCount = Annotated[int, AtLeast(1)] | Annotated[float, Between(0.0, 1.0, closed="right")]
 NotNegative = Between(0.0, inf, closed="left")
 _NEWTON_ONLY = ("reg_lambda", "reg_alpha", "min_child_weight")
 _GOSS_ONLY = ("top_rate", "other_rate")
@@ -68,9 +68,15 @@ class BoostingParameters(Parameters):
     reg_alpha: Annotated[
         float, NotNegative, "L1 regularization, of the same values as reg_lambda."
     ] = 0.0
-    max_features: MaxFeatures = None
+    max_features: Annotated[
+        ColumnCount | Literal["sqrt", "log2"] | None,
+        "Number of columns searched at each node, drawn from those of the tree that "
+        "interaction_cst allows, by the seed and the node's path; a fraction, 'sqrt' or 'log2' of "
+        "the tree's columns (tree_features); None for all. If none of them has a split, the node "
+        "is a leaf. Among equal splits the first column is taken.",
+    ] = None
     tree_features: Annotated[
-        Annotated[int, AtLeast(1)] | Annotated[float, Between(0.0, 1.0, closed="right")] | None,
+        ColumnCount | None,
         "Number or fraction of the columns that are drawn for each tree; None for all.",
     ] = None
     subsample: Annotated[

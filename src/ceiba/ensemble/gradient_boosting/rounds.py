@@ -56,7 +56,10 @@ def boosting_config(
     config.min_rows = int(parameters.min_samples_leaf)
     config.min_split_gain = float(parameters.min_split_gain) / unit / unit
     config.category_smoothing = float(parameters.category_smoothing)
-    config.columns_per_node = n_drawn_columns(parameters.max_features, len(table.schema))
+    n_tree_columns = n_drawn_columns(parameters.tree_features, len(table.schema))
+    config.columns_per_node = n_drawn_columns(
+        parameters.max_features, n_tree_columns or len(table.schema)
+    )
     bits = parameters.gradient_bits
     config.gradient_bits = 0 if bits == "auto" else int(bits)
     if parameters.method == "newton":
