@@ -396,14 +396,32 @@ def node_value(targets, node, config):
             values.append(solved_value(config.loss, y, F, w, config.alpha))
         else:
             value = newton_value(node.G[k], node.H[k], config.reg_lambda, config.reg_alpha)
-            if config.loss in LOG_MEAN and config.monotonic is None:
+            if config.loss in LOG_MEAN:
                 # Times the learning rate, at most to the minimum of the loss.
-                g, h = targets.g[node.rows, k], targets.h[node.rows, k]
-                best = line_search(config.loss, y, F, w, g, h, power=config.power)
-                best /= config.learning_rate
+                best = minimum_of_log_mean(targets, node, config)
                 value = np.clip(value, min(best, 0.0), max(best, 0.0))
             values.append(value)
     return np.clip(values, node.low, node.high)
+
+
+def minimum_of_log_mean(targets, node, config):
+    """Return the value by which, times the learning rate, the loss of the node is smallest."""
+    y, F, w = targets.y[node.rows, 0], targets.F[node.rows, 0], targets.w[node.rows]
+    g, h = targets.g[node.rows, 0], targets.h[node.rows, 0]
+    if config.monotonic is None or math.fsum(w * y) > 0:
+        best = line_search(config.loss, y, F, w, g, h, power=config.power)
+    else:  # there is none: the Newton step within the bounds
+        best = clipped_value(node.G, node.H, node.low, node.high, config)[0]
+    return best / config.learning_rate
+
+
+def limit_bounds(targets, root, config):
+    """Limit the bounds of the leaves of a log-mean loss to the range of their minima."""
+    leaves = [node for node in nodes_of(root) if node.is_leaf]
+    minima = [minimum_of_log_mean(targets, leaf, config) for leaf in leaves]
+    low, high = min(0.0, *minima), max(0.0, *minima)
+    for leaf in leaves:
+        leaf.low, leaf.high = np.clip([leaf.low, leaf.high], low, high)
 
 
 def grow_tree(columns, targets, rows, config):
@@ -411,6 +429,8 @@ def grow_tree(columns, targets, rows, config):
     root = make_node(targets, rows)
     growth = {"best_first": grow_best_first, "breadth_first": grow_breadth_first}
     growth[config.growth](columns, targets, root, config)
+    if config.monotonic is not None and config.loss in LOG_MEAN and config.method == "newton":
+        limit_bounds(targets, root, config)
     for node in nodes_of(root):
         node.value = node_value(targets, node, config)
     return root

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from ceiba import GradientBoostingClassifier, GradientBoostingRegressor
+from tests.ensemble.gradient_boosting.parts import bits
 from tests.oracles.constraint_probes import assert_monotone, is_monotone
 
 SIGNS = [1, -1, 0, 1]
@@ -26,7 +27,9 @@ OPTIONS: list[dict[str, Any]] = [
     {"reg_alpha": 1.0, "reg_lambda": 0.0},
     {"early_stopping": True},
 ]
-LOSSES = ["squared_error", "absolute_error", "quantile", "huber", "poisson"]
+LOSSES = [
+    "squared_error", "absolute_error", "quantile", "huber", "poisson", "gamma", "tweedie",
+]  # fmt: skip
 
 
 def rows(missing: float, n: int = 400) -> tuple[Any, Any, Any]:
@@ -60,6 +63,33 @@ def test_boosted_probabilities_are_monotone(options: dict[str, Any]) -> None:
         return lambda X: model.predict_proba(X)[:, 1]
 
     assert_keeps_signs(GradientBoostingClassifier, lambda y: y > 0, probability, options)
+
+
+@pytest.mark.parametrize("loss", ["poisson", "gamma", "tweedie"])
+@pytest.mark.parametrize("free", [[0] * 4, {}], ids=["zeros", "empty"])
+def test_constraints_of_no_column_change_nothing(loss: str, free: Any) -> None:
+    X, y, _ = rows(0.0)
+    options: dict[str, Any] = {"loss": loss, "trace": True, "min_samples_leaf": 1}
+    plain, model = (
+        GradientBoostingRegressor(5, monotonic_cst=signs, **options).fit(X, np.exp(4 * y))
+        for signs in (None, free)
+    )
+    assert bits(model) == bits(plain)
+    assert model.trace_[0]["node_bounds"] is None
+
+
+@pytest.mark.parametrize("loss", ["poisson", "gamma", "tweedie"])
+def test_constrained_steps_of_log_links_do_not_diverge(loss: str) -> None:
+    """As without constraints; test_targets_of_many_orders_of_magnitude."""
+    X = np.random.default_rng(0).normal(size=(1000, 4))
+    y = np.exp(5.0 * X[:, 0])
+    model = GradientBoostingRegressor(100, loss=loss, trace=True, monotonic_cst=[1, 0, 1, 0])
+    losses = model.fit(X, y).losses_["training"]
+    constant = GradientBoostingRegressor(1, loss=loss, trace=True, learning_rate=1e-9).fit(X, y)
+    losses = np.r_[constant.losses_["training"], losses]
+    assert (np.diff(losses) < 0).all()
+    assert losses[-1] < 0.3 * losses[0]
+    assert_monotone(model.predict, X[:40], [1, 0, 1, 0])
 
 
 def paths_of(model: Any) -> list[frozenset[int]]:

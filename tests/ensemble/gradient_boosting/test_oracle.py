@@ -172,7 +172,7 @@ def test_growth_and_regularization(seed, loss, **parameters):
 
 @given(
     seed=st.integers(0, 10_000),
-    loss=st.sampled_from(["squared_error", "log_loss", "poisson"]),
+    loss=st.sampled_from(["squared_error", "log_loss", "poisson", "gamma", "tweedie"]),
     monotonic=st.sampled_from([None, [1, -1, 0, 0], [-1, 0, 0, 0]]),
     interactions=st.sampled_from([None, [[0, 1]], [[0], [1], [2, 3]]]),
 )

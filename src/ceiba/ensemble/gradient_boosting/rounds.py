@@ -145,11 +145,7 @@ class Rounds:
         edges: CodeValues | None = self.encoding.edges
         assert edges is not None
         self._code_values = edges.native(self.encoding.columns)
-        # Limits of a loss's steps could contradict those of monotonic constraints.
-        free = self.parameters.monotonic_cst is None
-        self._newton_steps = (
-            self.loss.newton_steps if free else partial(Loss.newton_steps, self.loss)
-        )
+        self._is_monotonic = bool(config.monotonic)
         self.gradient = np.empty_like(self.scores)
         # With Friedman's method trees have unit Hessians, but a line search may need them.
         self._hessian = None if self.loss.constant_hessian else np.empty_like(self.scores)
@@ -256,10 +252,18 @@ class Rounds:
         data = grower, self.scores[group], gradient, hessian, weight
         if self.parameters.method == "newton" and self.loss.leaf_quantile is None:
             rate = float(self.parameters.learning_rate)
-            values = self._newton_steps(*data, rate)
+            bounds = partial(self._leaf_bounds, grower) if self._is_monotonic else None
+            values = self.loss.newton_steps(*data, rate, bounds)
         else:
             values = self.loss.line_search(*data)
         return np.ascontiguousarray(values)
+
+    def _leaf_bounds(self, grower: _native.BoostingGrower) -> Array:
+        """Return the bounds of the leaves by monotonic constraints, of shape (n_leaves, 2)."""
+        bounds = grower.node_bounds()
+        # The values of the leaves are not known yet; those of other nodes do not matter.
+        part = grower.pack(self._code_values, np.zeros((len(bounds) // 2 + 1, 1)))
+        return np.asarray(bounds[NodeView(part["nodes"]).kind == NodeTest.LEAF])
 
     def _split_values(
         self, grower: _native.BoostingGrower, part: dict[str, Any], gradient: Array,
@@ -276,7 +280,7 @@ class Rounds:
         leaf_steps = np.full((len(sums), steps.shape[1]), np.nan)
         leaf_steps[is_leaf] = steps
         values = {"node_sums": sums, "leaf_sums": leaf_sums, "leaf_steps": leaf_steps}
-        if self.parameters.monotonic_cst is not None:
+        if self._is_monotonic:
             values["node_bounds"] = grower.node_bounds()
         return values
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, ClassVar
 
 import numpy as np
@@ -123,8 +124,12 @@ class Loss:
 
     def newton_steps(
         self, grower: _native.BoostingGrower, raw: Array, gradient: Array, hessian: Array | None,
-        weight: Array | None, rate: float,
+        weight: Array | None, rate: float, leaf_bounds: Callable[[], Array] | None = None,
     ) -> Array:  # fmt: skip
-        """Return the regularized Newton steps of the leaves, of shape (n_leaves, n_outputs)."""
+        """Return the regularized Newton steps of the leaves, of shape (n_leaves, n_outputs).
+
+        ``leaf_bounds()`` returns their bounds by monotonic constraints, of shape (n_leaves, 2), for
+        losses that change the steps; the steps of the kernel are within them. None: no constraints.
+        """
         steps = grower.newton_values(gradient, hessian, weight, as_grown=True)
         return np.asarray(steps) * self.unit

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, ClassVar
 
 import numpy as np
@@ -72,16 +73,25 @@ class _LogLink(Loss):
 
     def newton_steps(
         self, grower: _native.BoostingGrower, raw: Array, gradient: Array, hessian: Array | None,
-        weight: Array | None, rate: float,
+        weight: Array | None, rate: float, leaf_bounds: Callable[[], Array] | None = None,
     ) -> Array:  # fmt: skip
         """Return Newton steps that, times the learning rate, go at most to the minimum.
 
         The curvature changes by orders of magnitude between small and large means: with gamma,
         steps of the default rate diverged where targets differed by a factor of a thousand.
+
+        Under monotonic constraints a leaf may have to go beyond its own minimum to stay within its
+        bounds, but no further than the minima of the other leaves: bounds that are limited alike
+        for all leaves keep the leaves in order.
         """
         steps = super().newton_steps(grower, raw, gradient, hessian, weight, rate)
         best = self.line_search(grower, raw, gradient, hessian, weight) / rate
-        return np.asarray(np.clip(steps, np.minimum(best, 0.0), np.maximum(best, 0.0)))
+        lowest, highest = np.minimum(best, 0.0), np.maximum(best, 0.0)
+        limited = np.clip(steps, lowest, highest)
+        if leaf_bounds is not None:
+            bounds = np.clip(leaf_bounds(), lowest.min(), highest.max())
+            limited = np.clip(limited, bounds[:, :1], bounds[:, 1:])
+        return np.asarray(limited)
 
 
 class Poisson(_LogLink):
