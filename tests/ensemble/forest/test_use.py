@@ -197,3 +197,27 @@ def test_single_trees_predict_as_in_the_forest(fit: Any, options: dict[str, Any]
         model._predict(X), np.mean(predictions, axis=0), rtol=1e-12, atol=1e-12
     )
     assert not any(np.array_equal(a, b) for a, b in combinations(predictions, 2))
+
+
+def test_the_explained_sum_of_trees_is_kept_with_its_forest_only() -> None:
+    X = np.random.default_rng(0).normal(size=(80, 3))
+    model = RandomForestClassifier(4).fit(X, X[:, 0] > 0)
+    pickled = pickle.dumps(model)
+    values = model.shap_values(X[:5])
+    assert model._tree_sum() is model._tree_sum()
+    assert pickle.dumps(model) == pickled
+    assert "tree_sums" not in vars(pickle.loads(pickled).forest_)
+    assert "tree_sums" not in vars(model.drop_trees([0]).forest_)
+    model.set_params(leaf_probability="laplace")
+    assert not np.array_equal(model.shap_values(X[:5]), values)
+    again = model.set_params(leaf_probability="plain").fit(X, X[:, 1] > 0)
+    fresh = clone(model).fit(X, X[:, 1] > 0)
+    assert not np.array_equal(again.shap_values(X[:5]), values)
+    np.testing.assert_array_equal(again.shap_values(X[:5]), fresh.shap_values(X[:5]))
+
+
+def test_a_large_sum_of_trees_is_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ceiba.ensemble.forest.explain._MAX_KEPT_BYTES", 0)
+    X = np.arange(20.0)[:, None]
+    model = RandomForestRegressor(2).fit(X, X[:, 0])
+    assert model._tree_sum() is not model._tree_sum()

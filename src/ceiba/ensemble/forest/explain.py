@@ -11,12 +11,27 @@ from ceiba.ensemble.forest.tree_view import class_weights, depths, parents, subt
 from ceiba.tree.explain.shap import TreeSum
 from ceiba.tree.model.node_dtype import NodeView
 
+# A sum that takes more memory is not kept with its forest: 11 million nodes of two classes.
+_MAX_KEPT_BYTES = 2**28
+
 
 def forest_sum(forest: Forest, leaf_smoothing: float = 0.0) -> TreeSum:
     """Return the mean of a forest's trees: class probabilities, or a number.
 
-    ``leaf_smoothing`` is added to the weight of each class in each leaf.
+    ``leaf_smoothing`` is added to the weight of each class in each leaf. The last sum is kept with
+    the forest, which cannot change: it takes longer to compute than to explain a row.
     """
+    kept = forest.tree_sums
+    if leaf_smoothing in kept:
+        return kept[leaf_smoothing]
+    trees = _compute_sum(forest, leaf_smoothing)
+    kept.clear()
+    if trees.leaf_values.nbytes + trees.cover.nbytes <= _MAX_KEPT_BYTES:
+        kept[leaf_smoothing] = trees
+    return trees
+
+
+def _compute_sum(forest: Forest, leaf_smoothing: float) -> TreeSum:
     values, covers = [], []
     for number in range(forest.n_trees):
         value, weight = _leaf_values(forest, number, leaf_smoothing)

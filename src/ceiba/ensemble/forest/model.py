@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
-from typing import Annotated, Any, Self
+from typing import TYPE_CHECKING, Annotated, Any, Self
 
 import numpy as np
 
@@ -21,6 +21,9 @@ from ceiba.ensemble.forest.storage import from_stored, select_trees, to_stored
 from ceiba.tree.grow.encoding import ColumnTypes, native_table
 from ceiba.tree.model.node_dtype import join_trees
 from ceiba.tree.model.tree import Tree
+
+if TYPE_CHECKING:
+    from ceiba.tree.explain.shap import TreeSum
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,6 +134,14 @@ class Forest(Record):
             self.nodes, self.tree_offsets, self.words, self.tables, self.leaves,
             self.n_classes, self.class_units, self.columns.native,
         )  # fmt: skip
+
+    @cached_property
+    def tree_sums(self) -> dict[float, TreeSum]:
+        """The sum of trees that was explained last, by ``leaf_smoothing``; see `forest_sum`.
+
+        It is not a field: copies, pickles, files and forests made from this one have none.
+        """
+        return {}
 
     def native_rows(self, table: Table) -> _native.ForestRows:
         """Return a table with the forest's schema in the form for the kernels."""

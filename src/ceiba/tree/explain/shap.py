@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -32,7 +33,7 @@ class ShapValues:
     base: Array
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class TreeSum:
     """A weighted sum of trees, whose predictions are explained.
 
@@ -116,24 +117,32 @@ class TreeSum:
         of the branches (path-dependent). With one, unknown columns have the values of its rows
         (interventional), and the base value is its mean score.
         """
-        columns = ColumnTypes.of(self.schema)
-        values = np.ascontiguousarray(self.leaf_values, np.float64).reshape(len(self.nodes), -1)
-        trees = _native.TreeSum(
-            np.ascontiguousarray(self.nodes), self.tree_offsets, self.words, self.tables,
-            columns.native, leaf_values=values,
-            cover=np.ascontiguousarray(self.cover, np.float64), scale=self.scale,
-            output=self.output, n_outputs=self.n_outputs, fractional=self.fractional,
-        )  # fmt: skip
         out = np.empty((len(table), len(self.schema), self.n_outputs))
         base = np.empty(self.n_outputs)
         others = None
         if background is not None:
             dense = background.dense() if isinstance(background, SparseTable) else background
-            others = native_table(dense, columns)
+            others = native_table(dense, self.columns)
         for rows, block in dense_blocks(table):
-            own = native_table(block, columns)
-            _native.tree_shap(trees, own, others, out[rows], base, threads)
+            explained = native_table(block, self.columns)
+            _native.tree_shap(self.native, explained, others, out[rows], base, threads)
         return ShapValues(out, base if self.offset is None else base + self.offset)
+
+    @cached_property
+    def columns(self) -> ColumnTypes:
+        """Types and numbers of categories of the columns."""
+        return ColumnTypes.of(self.schema)
+
+    @cached_property
+    def native(self) -> _native.TreeSum:
+        """The native counterpart; its constructor checks all nodes."""
+        values = np.ascontiguousarray(self.leaf_values, np.float64).reshape(len(self.nodes), -1)
+        return _native.TreeSum(
+            np.ascontiguousarray(self.nodes), self.tree_offsets, self.words, self.tables,
+            self.columns.native, leaf_values=values,
+            cover=np.ascontiguousarray(self.cover, np.float64), scale=self.scale,
+            output=self.output, n_outputs=self.n_outputs, fractional=self.fractional,
+        )  # fmt: skip
 
 
 def _with_columns(nodes: Array, columns: Array) -> Array:
