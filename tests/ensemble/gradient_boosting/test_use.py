@@ -177,6 +177,19 @@ def test_a_custom_loss_cannot_change_rows_and_scores() -> None:
     np.testing.assert_array_equal(y, NUMBERS)
 
 
+def test_init_of_a_custom_loss_cannot_change_the_weights() -> None:
+    class Scaling(Squared):
+        def init(self, y: Array, weight: Array | None) -> float:
+            assert weight is not None
+            weight /= weight.sum()
+            return 0.0
+
+    weight = np.full(len(X), 2.0)
+    with pytest.raises(ValueError, match="read-only"):
+        GradientBoostingRegressor(2, loss=Scaling()).fit(X, NUMBERS, sample_weight=weight)
+    assert (weight == 2.0).all()
+
+
 @pytest.mark.parametrize("values", [np.full(len(X), np.nan), np.zeros(3)])
 def test_values_of_a_custom_loss_and_its_link_are_checked(values: Array) -> None:
     message = "of the loss must return (finite numbers|an array)"

@@ -27,7 +27,8 @@ class CustomLoss(Loss):
     def first_scores(self) -> Array:
         """Return the first score of the user's loss, or 0."""
         init = getattr(self.loss, "init", None)
-        first = 0.0 if init is None else np.asarray(init(read_only(self.y), self.weight))
+        weight = None if self.weight is None else read_only(self.weight)
+        first = 0.0 if init is None else np.asarray(init(read_only(self.y), weight))
         if np.ndim(first) or not np.issubdtype(np.asarray(first).dtype, np.number):
             raise ValueError(f"init of the loss must return a number, got {format_value(first)}.")
         if not np.isfinite(first):
