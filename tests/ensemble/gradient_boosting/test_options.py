@@ -181,6 +181,19 @@ def test_limits_hold(kind: Any, growth: str) -> None:
     assert gains[gains > 0].min() > 1.5
 
 
+@pytest.mark.parametrize("options", [{}, {"max_features": 2}], ids=str)
+def test_without_a_limit_of_leaves_the_order_only_numbers_the_nodes(options: Any) -> None:
+    models = [
+        fit(
+            GradientBoostingRegressor,
+            {"growth": growth, "max_leaf_nodes": None, "max_depth": 4, **options},
+        )
+        for growth in ("best_first", "breadth_first")
+    ]
+    np.testing.assert_array_equal(raw_scores(models[0]), raw_scores(models[1]))
+    assert (models[0].apply(X) != models[1].apply(X)).any()
+
+
 @pytest.mark.parametrize("rows_on_the_right", [False, True])
 @pytest.mark.parametrize("n", [61, 97, 134, 201, 251])
 def test_branches_of_exactly_the_minimum_are_allowed(n: int, rows_on_the_right: bool) -> None:

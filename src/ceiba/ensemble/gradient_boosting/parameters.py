@@ -42,7 +42,8 @@ class BoostingParameters(Parameters):
     growth: Annotated[
         Literal["best_first", "breadth_first"],
         "Order in which nodes are split until there are max_leaf_nodes: the leaf of largest gain "
-        "first (leaf-wise), or one depth after the other (depth-wise).",
+        "first (leaf-wise), or one depth after the other (depth-wise). With max_leaf_nodes=None it "
+        "only changes the numbers of the nodes.",
     ] = "best_first"
     max_leaf_nodes: MaxLeafNodes = 31
     max_depth: MaxDepth = None
@@ -144,8 +145,8 @@ class BoostingParameters(Parameters):
     warm_start: WarmStart = False
     trace: Annotated[
         bool,
-        "Whether to keep the rounds in ``trace_``: losses, gradients and trees, thinned above "
-        "1000 frames or 64 MB.",
+        "Whether to keep the rounds in ``trace_``: losses, gradients, and the sums and steps from "
+        "which splits are written out, thinned above 1000 frames or 64 MB.",
     ] = False
     random_state: Seed = 0
     n_jobs: Jobs = None

@@ -1,1 +1,1 @@
-"""Pictures of the rounds of AdaBoost."""
+"""Pictures of the rounds of AdaBoost and of gradient boosting."""

@@ -95,7 +95,7 @@ class _LogLink(Loss):
 
 
 class Poisson(_LogLink):
-    """Half the Poisson deviance, up to a constant."""
+    """Half the Poisson deviance."""
 
     _name = "poisson"
 
@@ -115,7 +115,7 @@ class Poisson(_LogLink):
 
 
 class Gamma(_LogLink):
-    """Half the gamma deviance, up to a constant."""
+    """Half the gamma deviance."""
 
     _name = "gamma"
     _allows_zero = False
@@ -135,7 +135,7 @@ class Gamma(_LogLink):
 
 
 class Tweedie(_LogLink):
-    """Half the Tweedie deviance of a power between 1 and 2, up to a constant."""
+    """Half the Tweedie deviance of a power between 1 and 2."""
 
     _name = "tweedie"
 
