@@ -94,10 +94,14 @@ def check_additive(model, frame, n_background):
     background = background if n_background else None
     found = model.shap_values(rows, background)
     assert found.shape == (30, frame.shape[1], *expected.shape[1:])
-    base = expected[0] - found[0].sum(axis=0)
+    base = model.expected_value(background)
+    assert np.shape(base) == expected.shape[1:]
+    assert np.ndim(base) or type(base) is float
     np.testing.assert_allclose(base + found.sum(axis=1), expected, rtol=1e-9, atol=1e-9)
     if n_background:
         np.testing.assert_allclose(base, scores(model, background).mean(axis=0), atol=1e-9)
+    of_last_output = model.explain(rows.iloc[:1], background).base[-1]
+    np.testing.assert_allclose(np.reshape(base, -1)[-1], of_last_output, rtol=1e-9, atol=1e-12)
     check_explanation(model, rows.iloc[:1], expected[0], found[0], background)
 
 
@@ -162,8 +166,9 @@ def test_members_that_lack_a_class():
         (AdaBoostRegressor(n_estimators=3), "weighted median"),
         (BaggingRegressor(LinearRegression(), n_estimators=2), "got LinearRegression"),
         (GradientBoostingRegressor(n_estimators=2, init=LinearRegression()), "init=Linear"),
+        (DecisionTreeRegressor(missing="surrogate"), "^An explanation requires trees"),
     ],
-    ids=["median", "members", "init"],
+    ids=["median", "members", "init", "surrogate"],
 )
 def test_scores_that_are_no_sum_of_trees(model, message):
     X = np.arange(100.0).reshape(50, 2)
@@ -171,6 +176,9 @@ def test_scores_that_are_no_sum_of_trees(model, message):
     for method in (model.shap_values, model.explain):
         with pytest.raises(ValueError, match=message):
             method(X[:1])
+    for background in (None, X[:3]):
+        with pytest.raises(ValueError, match=message):
+            model.expected_value(background)
 
 
 def test_other_members_and_rows():
@@ -183,3 +191,18 @@ def test_other_members_and_rows():
         model.explain(X[:2])
     with pytest.raises(ValueError, match="2 features"):
         model.shap_values(np.zeros((3, 2)))
+
+
+def test_expected_value_of_times_and_categories():
+    frame = pd.DataFrame({
+        "day": pd.date_range("2020-01-01", periods=60), "size": np.arange(60),
+        "kind": pd.Categorical(list("abc") * 20), "wait": pd.to_timedelta(np.arange(60), "h"),
+    })  # fmt: skip
+    model = RandomForestRegressor(5).fit(frame, np.arange(60.0))
+    check_additive(model, frame, 0)
+    check_additive(model, frame, 4)
+
+
+def test_expected_value_of_models_that_are_not_fitted():
+    with pytest.raises(ValueError, match="not fitted"):
+        RandomForestRegressor().expected_value()

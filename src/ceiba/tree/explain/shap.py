@@ -10,7 +10,7 @@ import numpy as np
 
 from ceiba import _native
 from ceiba._typing import Array
-from ceiba.data.schema import Schema
+from ceiba.data.schema import Kind, Schema
 from ceiba.data.sparse import SparseTable, dense_blocks
 from ceiba.data.table import Table
 from ceiba.tree.grow.encoding import ColumnTypes, native_table
@@ -128,6 +128,10 @@ class TreeSum:
             _native.tree_shap(self.native, explained, others, out[rows], base, threads)
         return ShapValues(out, base if self.offset is None else base + self.offset)
 
+    def expected_scores(self) -> Array:
+        """Return the path-dependent base values of `explain`, of shape (n_outputs,)."""
+        return self.explain(_empty_table(self.schema)).base
+
     @cached_property
     def columns(self) -> ColumnTypes:
         """Types and numbers of categories of the columns."""
@@ -145,6 +149,12 @@ class TreeSum:
         )  # fmt: skip
 
 
+def _empty_table(schema: Schema) -> Table:
+    """Return a table without rows."""
+    dtypes = [column.dtype if column.kind is Kind.NUMERIC else np.int32 for column in schema]
+    return Table.from_columns([np.empty(0, dtype) for dtype in dtypes], schema)
+
+
 def _with_columns(nodes: Array, columns: Array) -> Array:
     """Return a copy of nodes with other numbers of their columns."""
     renumbered = nodes.copy()
@@ -156,7 +166,7 @@ def _check_missing(tree: Tree, fractional: bool) -> None:
     """Raise ValueError for trees whose missing values follow other columns, or another policy."""
     if tree.missing == "surrogate" or (tree.missing == "fractional") != fractional:
         raise ValueError(
-            f"shap_values requires trees whose missing values follow one branch, or all of them, "
+            "An explanation requires trees whose missing values follow one branch, or all of them, "
             f"got missing={tree.missing!r}: fit with missing='learned'."
         )
 
