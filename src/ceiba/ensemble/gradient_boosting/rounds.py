@@ -83,6 +83,7 @@ class ValidationRows:
     y: Array
     weight: Array | None
     scores: Array  # (n_rows, n_outputs)
+    _native_rows: _native.ForestRows | SparseTable | None = None
 
     @classmethod
     def of(cls, rows: ScoredRows, rounds: Rounds) -> ValidationRows:
@@ -94,7 +95,9 @@ class ValidationRows:
 
     def add(self, trees: BoostedTrees, threads: int) -> None:
         """Add trees to the scores."""
-        trees.add_rounds(trees.native_rows(self.table), 0, trees.n_rounds, self.scores, threads)
+        if self._native_rows is None:
+            self._native_rows = trees.native_rows(self.table)
+        trees.add_rounds(self._native_rows, 0, trees.n_rounds, self.scores, threads)
 
     def loss(self, loss: Loss) -> float:
         """Return the mean loss."""
@@ -225,7 +228,7 @@ class Rounds:
             trees = slice(begin, begin + together)
             outputs = slice(begin * size, (begin + together) * size)
             while len(self._growers) < together:
-                self._growers.append(self._growers[0].sibling())
+                self._growers.append(self._growers[0].with_shared_codes())
             _native.grow_trees(
                 self._growers[:together], gradient[outputs],
                 None if hessian is None else hessian[outputs], weight,
