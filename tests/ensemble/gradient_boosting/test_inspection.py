@@ -11,7 +11,7 @@ from sklearn.inspection import (
     permutation_importance,
 )
 
-from ceiba import GradientBoostingClassifier, GradientBoostingRegressor
+from ceiba import GradientBoostingClassifier, GradientBoostingRegressor, plots
 
 RNG = np.random.default_rng(0)
 N = 200
@@ -59,3 +59,15 @@ def test_permutation_importance_finds_the_columns(fitted):
     found = permutation_importance(model, X, y, n_repeats=3, random_state=0).importances_mean
     assert found.argmax() == 0
     assert abs(found[1]) < found[2]
+
+
+def test_the_player_draws_the_steps_of_a_round_that_dropout_has_rescaled():
+    """The values of the tree in the model have other factors than the learning rate."""
+    model = GradientBoostingRegressor(8, dropout=0.6, trace=True, max_leaf_nodes=4).fit(X, SIGNAL)
+    for number in (1, 4):
+        axes = plots.play(model, X, columns=["slope"]).draw(number).axes[0]
+        (line,) = (line for line in axes.get_lines() if line.get_gid() == "tree")
+        # With reg_lambda=1 the step is the mean negative gradient of n rows times n / (n + 1).
+        gradient, leaf = model.trace_[number]["gradient"][0], model.apply(X)[:, number]
+        sums = np.bincount(leaf, gradient)[leaf]
+        np.testing.assert_allclose(line.get_ydata(), -sums / (np.bincount(leaf)[leaf] + 1))

@@ -165,7 +165,7 @@ class GradientPainter:
         self._draw_gains(axes[2], frame)
 
     def _draw_rows(self, ax: Any, frame: Any) -> None:
-        """Draw the negative gradient of each row, which the tree fits, and the tree's value."""
+        """Draw the negative gradient of each row, which the tree fits, and its leaf's step."""
         model, number, rows = self._model, frame["round"], self._rows
         x, name = self._x[rows], style.shorten_middle(model.schema_.names[self._column], 60)
         ax.plot(
@@ -174,11 +174,11 @@ class GradientPainter:
         )  # fmt: skip
         y = "negative gradient (dots)"
         if number < model.n_estimators_:
-            tree = model.tree(number)
-            leaf = self._leaves[rows, number]
-            step = tree.prediction_values[leaf, 0] / model.learning_rate
+            # Not the values of the model: dropout may have rescaled them since.
+            first, leaf = frame["first_nodes"][0], self._leaves[rows, number]
+            step = frame["leaf_steps"][first + leaf, 0] / frame["unit"]
             ax.plot(x, step, "_", color=style.ACCENT, markersize=7, markeredgewidth=2, gid="tree")
-            y += ", value of the tree / learning_rate (dashes)"
+            y += ", step of the leaf (dashes)"
         output = f", class {model.classes_[0]}" if model.n_trees_per_round_ > 1 else ""
         title = f"Round {number + 1:,}{output}: {self._root_text(number)}"
         title = style.shorten_middle(title, _MAX_TITLE)
