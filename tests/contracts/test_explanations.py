@@ -307,3 +307,11 @@ def test_one_class_or_component() -> None:
         found = model.fit(X, ["a"] * 3).explain(X[:1])
         assert found.scores.tolist() == [0.0]
         assert not np.isnan(found.contributions).any()
+
+
+def test_distances_are_named_by_what_they_lead_to() -> None:
+    X = np.random.default_rng(0).normal(size=(30, 2))
+    texts = [str(model.fit(X).explain(X[:1])) for model in (GaussianMixture(2), KMeans(2))]
+    assert "component  Mahalanobis distance" in texts[0]
+    assert "center  distance" in texts[1]
+    assert ["center" in text for text in texts] == [False, True]

@@ -451,3 +451,14 @@ def test_score_is_the_fraction_of_rows_with_all_classes_right() -> None:
     assert len(cross_val_score(DecisionTreeClassifier(max_depth=3), X, y, cv=3)) == 3
     with pytest.raises(ValueError, match="y must have 2 columns, one for each target, got 1"):
         model.score(X, y[:, 0])
+
+
+@pytest.mark.parametrize("n_targets", [1, 3])
+def test_a_regressor_with_a_tree_of_classes_is_invalid(tmp_path: Any, n_targets: int) -> None:
+    X, y = numbers()
+    _, labels = classes()
+    columns = 0 if n_targets == 1 else slice(None)
+    model = DecisionTreeRegressor().fit(X, y[:, columns])
+    model.tree_ = DecisionTreeClassifier().fit(X, labels[:, columns]).tree_
+    with pytest.raises(ValueError, match="must be a regression tree"):
+        ceiba.save(model, tmp_path / "model.ceiba")

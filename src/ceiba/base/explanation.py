@@ -182,13 +182,11 @@ class Explanation:
         parts = [self._heading(), *self._path_lines(), *self._contribution_lines()]
         if self.neighbors is not None:
             parts += neighbor_lines(self.neighbors, self.columns)
-        for name, numbers in (
-            ("responsibility", self.responsibilities), ("distance", self.distances)
-        ):  # fmt: skip
-            if numbers is not None:
-                order = np.argsort(numbers if name == "distance" else -numbers, kind="stable")
-                parts.append(f"component  {name}" if name != "distance" else f"center  {name}")
-                parts += [f"  {k:>4}  {numbers[k]:.4g}" for k in order[:_MAX_COLUMNS].tolist()]
+        # The distances of a mixture are those to the means of its components.
+        is_mixture = self.responsibilities is not None
+        heading = "component  Mahalanobis distance" if is_mixture else "center  distance"
+        parts += _table_lines("component  responsibility", self.responsibilities, descending=True)
+        parts += _table_lines(heading, self.distances, descending=False)
         return "\n".join(parts)
 
     def _heading(self) -> str:
@@ -211,7 +209,7 @@ class Explanation:
         return f"{self.score} of {self.outputs[output]!r}" if self.outputs else self.score
 
     def score_digits(self, output: int) -> int:
-        """Return how many digits tell a score from its base value, at least four."""
+        """Return how many digits distinguish a score from its base value, at least four."""
         if self.contributions is None or self.base is None or self.scores is None:
             return 4
         changes, ends = self.contributions[:, output], (self.base[output], self.scores[output])
@@ -261,6 +259,14 @@ class Explanation:
         return [f"contributions to the {name}:"] + [
             f"  {text:<{width}}  {value:{form}}" for text, value in pairs
         ]
+
+
+def _table_lines(heading: str, numbers: Array | None, *, descending: bool) -> list[str]:
+    """Return the numbers of components or centers, the most important ones first."""
+    if numbers is None:
+        return []
+    order = np.argsort(-numbers if descending else numbers, kind="stable")
+    return [heading, *(f"  {k:>4}  {numbers[k]:.4g}" for k in order[:_MAX_COLUMNS].tolist())]
 
 
 def neighbor_lines(neighbors: Neighbors, columns: list[str]) -> list[str]:

@@ -47,17 +47,19 @@ class DecisionTreeClassifier(ScanScoreMixin, ClassifierMixin, DecisionTree):
     ----------
     tree_ : Tree
         The tree; ``tree_.to_text()`` shows it.
-    classes_ : ndarray of shape (n_classes,)
-    n_classes_ : int
-        With several targets lists, with an array and a number for each, as ``class_weight_``.
+    classes_ : ndarray of shape (n_classes,), or list of ndarray
+        The classes; with several targets a list with an array for each.
+    n_classes_ : int, or list of int
+        Number of classes; with several targets a list with a number for each.
     n_outputs_ : int
         Number of targets.
     pruning_ : Pruning
         If the tree was pruned: the method, the tree before, and a trace of the pruned nodes.
     grown_tree_ : Tree
         The tree before any pruning.
-    class_weight_ : ndarray of shape (n_classes,)
-        Factors of the class weights, if ``class_weight`` is given.
+    class_weight_ : ndarray of shape (n_classes,), or list of ndarray
+        Factors of the class weights, if ``class_weight`` is given; with several targets a list with
+        an array for each.
     feature_importances_ : ndarray of shape (n_features,)
     trace_ : Trace
         With ``trace=True``: a frame for each split, in the order in which they were made, with the

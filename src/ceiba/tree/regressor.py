@@ -76,3 +76,8 @@ class DecisionTreeRegressor(ScanScoreMixin, RegressorMixin, DecisionTree):
         ndarray of shape (n_rows,) or (n_rows, n_outputs)
         """
         return self._predict_rows(X, Tree.predict)
+
+    def _check_state(self) -> None:
+        super()._check_state()
+        if self.tree_.has_class_weights:
+            raise ValueError("tree_ must be a regression tree, got one of classes.")

@@ -198,6 +198,17 @@ def test_damaged_forests_are_refused() -> None:
             type(forest).from_json({**values, **change})
 
 
+@pytest.mark.parametrize("n_targets", [1, 3])
+def test_a_regressor_with_a_forest_of_classes_is_invalid(tmp_path: Any, n_targets: int) -> None:
+    X, y = numbers()
+    _, labels = classes()
+    columns = 0 if n_targets == 1 else slice(None)
+    model = RandomForestRegressor(2).fit(X, y[:, columns])
+    model.forest_ = RandomForestClassifier(2).fit(X, labels[:, columns]).forest_
+    with pytest.raises(ValueError, match="must be a regression forest"):
+        ceiba.save(model, tmp_path / "model.ceiba")
+
+
 def test_fractional_weights_without_bootstrap() -> None:
     X, y = numbers()
     w = np.random.default_rng(0).exponential(size=len(X))

@@ -42,21 +42,23 @@ class RandomForestClassifier(ScanScoreMixin, ClassifierMixin, BaseForest):
     forest_ : Forest
         The trees; ``tree(i)`` returns one of them.
     estimators_ : sequence of DecisionTreeClassifier
-        The trees as estimators, each made when it is asked for; also ``forest[i]``.
+        The trees as estimators, each made on access; also ``forest[i]``.
     estimators_samples_ : list of ndarray of int32
         Row indices of each tree's sample, repeated as drawn.
     batches_ : list of DrawnBatch
         How the trees' rows were drawn.
-    classes_ : ndarray of shape (n_classes,)
-    n_classes_ : int
-        With several targets lists, with an array and a number for each, as ``class_weight_``.
+    classes_ : ndarray of shape (n_classes,), or list of ndarray
+        The classes; with several targets a list with an array for each.
+    n_classes_ : int, or list of int
+        Number of classes; with several targets a list with a number for each.
     n_outputs_ : int
         Number of targets.
     oob_score_ : float
-        With ``oob_score``: accuracy, or the given metric, on out-of-bag rows. All rows count the
+        With ``oob_score``: accuracy, or the given metric, on out-of-bag rows; with several targets
+        the fraction of rows whose classes are all right. All rows count the
         same in all out-of-bag results, as in scikit-learn: sample weights affect the draws only.
         Bagging weights rows by them, as ``score`` does with ``sample_weight``.
-    oob_decision_function_ : ndarray of shape (n_rows, n_classes)
+    oob_decision_function_ : ndarray of shape (n_rows, n_classes) or (n_rows, n_classes, n_outputs)
         Class probabilities of each training row by the trees whose sample lacks it; NaN if there
         is none, and for rows of weight zero.
     oob_curve_ : OobCurve
@@ -65,8 +67,9 @@ class RandomForestClassifier(ScanScoreMixin, ClassifierMixin, BaseForest):
     oob_importance_ : PermutationImportance
         With ``importance=True``.
     feature_importances_ : ndarray of shape (n_features,)
-    class_weight_ : ndarray of shape (n_classes,)
-        Factors of the class weights, if ``class_weight`` gives all trees the same.
+    class_weight_ : ndarray of shape (n_classes,), or list of ndarray
+        Factors of the class weights, if ``class_weight`` gives all trees the same; with several
+        targets a list with an array for each.
     n_features_in_, feature_names_in_, schema_
         Description of the columns.
 

@@ -24,19 +24,24 @@ class ExtraTreesClassifier(RandomForestClassifier):
     forest_ : Forest
         The trees; ``tree(i)`` returns one of them.
     estimators_ : sequence of DecisionTreeClassifier
-        The trees as estimators, each made when it is asked for; also ``forest[i]``.
+        The trees as estimators, each made on access; also ``forest[i]``.
     estimators_samples_ : list of ndarray of int32
         Row indices of each tree's sample, repeated as drawn.
     batches_ : list of DrawnBatch
         How the trees' rows were drawn.
-    classes_ : ndarray of shape (n_classes,)
-    n_classes_ : int
+    classes_ : ndarray of shape (n_classes,), or list of ndarray
+        The classes; with several targets a list with an array for each.
+    n_classes_ : int, or list of int
+        Number of classes; with several targets a list with a number for each.
+    n_outputs_ : int
+        Number of targets: a ``y`` with several columns gives one forest for all of them.
     oob_score_, oob_decision_function_, oob_curve_, oob_importance_
         With ``oob_score`` and ``importance``, which require ``bootstrap=True`` or ``max_samples``:
         as in `RandomForestClassifier`.
     feature_importances_ : ndarray of shape (n_features,)
-    class_weight_ : ndarray of shape (n_classes,)
-        Factors of the class weights, if ``class_weight`` gives all trees the same.
+    class_weight_ : ndarray of shape (n_classes,), or list of ndarray
+        Factors of the class weights, if ``class_weight`` gives all trees the same; with several
+        targets a list with an array for each.
     n_features_in_, feature_names_in_, schema_
         Description of the columns.
 
@@ -71,7 +76,7 @@ class ExtraTreesRegressor(RandomForestRegressor):
     forest_ : Forest
         The trees; ``tree(i)`` returns one of them.
     estimators_ : sequence of DecisionTreeRegressor
-        The trees as estimators, each made when it is asked for; also ``forest[i]``.
+        The trees as estimators, each made on access; also ``forest[i]``.
     estimators_samples_ : list of ndarray of int32
         Row indices of each tree's sample, repeated as drawn.
     batches_ : list of DrawnBatch
@@ -81,6 +86,8 @@ class ExtraTreesRegressor(RandomForestRegressor):
         as in `RandomForestRegressor`.
     leaf_targets_ : LeafTargets
         With ``quantiles=True``.
+    n_outputs_ : int
+        Number of targets: a ``y`` with several columns gives one forest for all of them.
     feature_importances_ : ndarray of shape (n_features,)
     n_features_in_, feature_names_in_, schema_
         Description of the columns.

@@ -17,6 +17,7 @@ from ceiba.data.target import Task
 from ceiba.ensemble.forest.base import BaseForest
 from ceiba.ensemble.forest.grower import TrainingSample
 from ceiba.ensemble.forest.model import Forest
+from ceiba.ensemble.forest.multi_output import MultiOutputForest
 from ceiba.ensemble.forest.quantiles import LeafTargets
 from ceiba.tree.multi_output import check_one_output
 from ceiba.tree.parameters import MaxFeatures
@@ -35,7 +36,7 @@ class RandomForestRegressor(ScanScoreMixin, RegressorMixin, BaseForest):
     forest_ : Forest
         The trees; ``tree(i)`` returns one of them.
     estimators_ : sequence of DecisionTreeRegressor
-        The trees as estimators, each made when it is asked for; also ``forest[i]``.
+        The trees as estimators, each made on access; also ``forest[i]``.
     estimators_samples_ : list of ndarray of int32
         Row indices of each tree's sample, repeated as drawn.
     batches_ : list of DrawnBatch
@@ -43,7 +44,7 @@ class RandomForestRegressor(ScanScoreMixin, RegressorMixin, BaseForest):
     oob_score_ : float
         With ``oob_score``: R², or the given metric, on out-of-bag rows, which all count the same:
         sample weights affect the draws only.
-    oob_prediction_ : ndarray of shape (n_rows,)
+    oob_prediction_ : ndarray of shape (n_rows,) or (n_rows, n_outputs)
         Prediction of each training row by the trees whose sample lacks it; NaN if there is none,
         and for rows of weight zero.
     oob_curve_ : OobCurve
@@ -55,7 +56,7 @@ class RandomForestRegressor(ScanScoreMixin, RegressorMixin, BaseForest):
     leaf_targets_ : LeafTargets
         With ``quantiles=True``.
     n_outputs_ : int
-        Number of targets; with several ``oob_prediction_`` has a column for each.
+        Number of targets.
     feature_importances_ : ndarray of shape (n_features,)
     n_features_in_, feature_names_in_, schema_
         Description of the columns.
@@ -196,10 +197,11 @@ class RandomForestRegressor(ScanScoreMixin, RegressorMixin, BaseForest):
 
     def _check_state(self) -> None:
         super()._check_state()
-        if self.forest_.n_classes:
-            raise ValueError(
-                f"forest_ must be a regression forest, got {self.forest_.n_classes} classes."
-            )
+        n_classes: Any = self.forest_.n_classes
+        if isinstance(self.forest_, MultiOutputForest):
+            n_classes = self.forest_.output_classes.tolist()
+        if np.any(n_classes):
+            raise ValueError(f"forest_ must be a regression forest, got {n_classes} classes.")
         if "leaf_targets_" in vars(self):
             if not isinstance(self.leaf_targets_, LeafTargets):
                 found = format_value(self.leaf_targets_)
