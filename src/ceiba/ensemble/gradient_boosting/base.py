@@ -6,7 +6,6 @@ import math
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -84,7 +83,7 @@ class PartitionModel:
 
     def predict(self, table: Table, threads: int) -> Array:
         """Return the predicted numbers, or the class probabilities."""
-        return self.estimator._respond(self.raw_scores(table, threads))
+        return self.estimator._inverse_link(self.raw_scores(table, threads))
 
     def predict_class(self, table: Table, threads: int) -> Array:
         """Return the predicted class indices."""
@@ -195,7 +194,7 @@ class BaseGradientBoosting(BoostingParameters, ExplainedTreesMixin, Estimator):
         attributes |= {
             "boosted_trees_": _best_trees(rounds, history),
             "losses_": self._all_losses(history, previous, rounds.n_rounds),
-            "_warm_start_parameters": self._parameters_of_sum(),
+            "_warm_start_parameters": self._kept_parameters(),
             "_seed": seed,
             "_first_delta": None if loss.first_delta is None else loss.first_delta * loss.unit,
         }
@@ -214,7 +213,7 @@ class BaseGradientBoosting(BoostingParameters, ExplainedTreesMixin, Estimator):
         """Return the loss with the targets and weights of the rows."""
         raise NotImplementedError
 
-    def _respond(self, raw: Array) -> Array:
+    def _inverse_link(self, raw: Array) -> Array:
         """Return predictions (numbers, or class probabilities) from raw scores."""
         raise NotImplementedError
 
@@ -279,7 +278,7 @@ class BaseGradientBoosting(BoostingParameters, ExplainedTreesMixin, Estimator):
         if previous is not None and first_delta is not None:
             loss.first_delta = first_delta / loss.unit
 
-    def _parameters_of_sum(self) -> dict[str, str]:
+    def _kept_parameters(self) -> dict[str, str]:
         """Return texts of the parameters that determine what the sum of the trees means."""
         names = ("loss", "alpha", "power", "init", "monotonic_cst")
         return {name: parameter_text(getattr(self, name)) for name in names if hasattr(self, name)}
@@ -287,7 +286,7 @@ class BaseGradientBoosting(BoostingParameters, ExplainedTreesMixin, Estimator):
     def _check_warm_start_parameters(self) -> None:
         """Raise if a warm start changes what the trees of the fit before mean or hold."""
         before = getattr(self, "_warm_start_parameters", {})
-        for name, text in self._parameters_of_sum().items():
+        for name, text in self._kept_parameters().items():
             if before.get(name, text) != text:
                 raise ParameterError(
                     f"warm_start=True requires the {name} of the fit before, {before[name]}, got "
@@ -561,7 +560,7 @@ class BaseGradientBoosting(BoostingParameters, ExplainedTreesMixin, Estimator):
             "gradient": rounds.gradient.copy,
             "n_leaves": int((NodeView(part["nodes"][:end]).kind == NodeTest.LEAF).sum()),
             "gain": float(part["node_gains"][:end].sum()),
-            **{name: partial(_constant, value) for name, value in rounds.split_values.items()},
+            **{name: lambda value=value: value for name, value in rounds.split_values.items()},
         }
 
     def _check_state(self) -> None:
@@ -578,10 +577,6 @@ class BaseGradientBoosting(BoostingParameters, ExplainedTreesMixin, Estimator):
             )
         if self.boosted_trees_.schema != self.schema_:
             raise ValueError("boosted_trees_ must have the columns of schema_.")
-
-
-def _constant(value: Any) -> Any:
-    return value
 
 
 def _best_trees(rounds: Rounds, history: LossHistory) -> BoostedTrees:

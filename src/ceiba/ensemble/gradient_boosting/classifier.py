@@ -130,7 +130,7 @@ class GradientBoostingClassifier(ScanScoreMixin, ClassifierMixin, BaseGradientBo
         ndarray of shape (n_rows, n_classes)
             Columns as in ``classes_``.
         """
-        return self._respond(self._raw_scores(X))
+        return self._inverse_link(self._raw_scores(X))
 
     def predict_log_proba(self, X: Any) -> Array:
         """Predict logarithms of the class probabilities."""
@@ -155,7 +155,7 @@ class GradientBoostingClassifier(ScanScoreMixin, ClassifierMixin, BaseGradientBo
 
     def staged_predict_proba(self, X: Any) -> Iterator[Array]:
         """Yield the class probabilities after each round."""
-        yield from map(self._respond, self._staged_raw_scores(X))
+        yield from map(self._inverse_link, self._staged_raw_scores(X))
 
     def staged_predict(self, X: Any) -> Iterator[Array]:
         """Yield the predicted classes after each round."""
@@ -216,7 +216,7 @@ class GradientBoostingClassifier(ScanScoreMixin, ClassifierMixin, BaseGradientBo
         kind = Exponential if self.loss == "exponential" else BinomialLogLoss
         return kind(y, rows.weight, threads)
 
-    def _respond(self, raw: Array) -> Array:
+    def _inverse_link(self, raw: Array) -> Array:
         if self.n_classes_ == 1:
             return np.ones((len(raw), 1))
         if self.n_classes_ > 2:

@@ -123,11 +123,11 @@ class GradientBoostingRegressor(ScanScoreMixin, RegressorMixin, BaseGradientBoos
         -------
         ndarray of shape (n_rows,)
         """
-        return self._respond(self._raw_scores(X))
+        return self._inverse_link(self._raw_scores(X))
 
     def staged_predict(self, X: Any) -> Iterator[Array]:
         """Yield the predictions after each round."""
-        yield from map(self._respond, self._staged_raw_scores(X))
+        yield from map(self._inverse_link, self._staged_raw_scores(X))
 
     def _target(
         self, labeled: LabeledRows, summary: TargetSummary, previous: BoostedTrees | None
@@ -166,7 +166,7 @@ class GradientBoostingRegressor(ScanScoreMixin, RegressorMixin, BaseGradientBoos
                 return Tweedie(*data, power=float(self.power))
         return CustomLoss(*data, loss=self.loss)
 
-    def _respond(self, raw: Array) -> Array:
+    def _inverse_link(self, raw: Array) -> Array:
         score = raw[:, 0]
         if isinstance(self.loss, str):
             return (

@@ -27,10 +27,10 @@ def weighted_quantile(values: Array, weight: Array | None, probability: float) -
     """Return the weighted quantile, the "averaged inverted CDF": for 0.5 the median."""
     order = np.argsort(values, kind="stable")
     cumulative = np.arange(1.0, len(values) + 1) if weight is None else np.cumsum(weight[order])
-    wanted = probability * cumulative[-1]
-    index = min(int(np.searchsorted(cumulative, wanted)), len(values) - 1)
+    target_weight = probability * cumulative[-1]
+    index = min(int(np.searchsorted(cumulative, target_weight)), len(values) - 1)
     value = values[order[index]]
-    if cumulative[index] == wanted and index + 1 < len(values):
+    if cumulative[index] == target_weight and index + 1 < len(values):
         value += (values[order[index + 1]] - value) / 2
     return float(value)
 
