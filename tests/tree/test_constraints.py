@@ -15,6 +15,8 @@ from sklearn.tree import DecisionTreeRegressor as SklearnRegressor
 import ceiba
 from ceiba import AdaBoostRegressor, BaggingRegressor, DecisionTreeClassifier, DecisionTreeRegressor
 from ceiba.base import ParameterError
+from ceiba.data.schema import Schema
+from ceiba.tree.constraints import resolve_interactions
 from tests.budget import examples
 from tests.oracles.constraint_probes import (
     assert_interactions,
@@ -351,3 +353,22 @@ def test_no_sign_and_one_class_are_no_constraint() -> None:
     assert zeros.tree_.nodes.tobytes() == free.tree_.nodes.tobytes()
     single = DecisionTreeClassifier(monotonic_cst=SIGNS).fit(X, np.zeros(len(X), int))
     assert single.get_n_leaves() == 1
+
+
+@pytest.mark.parametrize(
+    ("n_columns", "expected"),
+    [(1, None), (2, None), (3, [[0, 1], [0, 2], [1, 2]])],
+)
+def test_pairwise_stands_for_all_pairs(n_columns: int, expected: Any) -> None:
+    found = resolve_interactions("pairwise", Schema.numeric(n_columns))
+    assert (found and [pair.tolist() for pair in found]) == expected
+    if n_columns == 3:
+        pairs = resolve_interactions([[0, 1], [0, 2], [1, 2]], Schema.numeric(3))
+        assert found[0].dtype == pairs[0].dtype
+
+
+@pytest.mark.parametrize("learner", [DecisionTreeClassifier(), ceiba.RandomForestRegressor(2)])
+def test_pairs_of_many_columns_raise(learner: Any) -> None:
+    wide = np.zeros((20, 1001))
+    with pytest.raises(ParameterError, match="1,001, which form 500,500 pairs"):
+        learner.set_params(interaction_cst="pairwise").fit(wide, np.arange(20) % 2)

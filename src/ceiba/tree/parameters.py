@@ -65,7 +65,8 @@ MonotonicCst = Annotated[
 InteractionCst = Annotated[
     Literal["pairwise", "no_interactions"] | Sequence[Any] | None,
     "Sets of columns, by index or name, that may be tested together on a path; columns in no set "
-    "form one more set. 'pairwise' stands for all pairs, 'no_interactions' for single columns.",
+    "form one more set. 'pairwise' stands for all pairs, of at most 1,000 columns, and "
+    "'no_interactions' for single columns.",
 ]
 Jobs = Annotated[int | None, "Number of threads; None or -1 uses every core allowed."]
 
