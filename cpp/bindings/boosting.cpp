@@ -41,13 +41,13 @@ class BoostingGrower {
             any);
     }
 
-    // A grower of other trees at the same time, which shares the codes.
-    BoostingGrower sibling() const {
+    // A second grower on the same codes, for another tree at the same time.
+    BoostingGrower with_shared_codes() const {
         BoostingGrower other(*this);
         std::visit(
             [&](const auto& grower) {
                 using Grower = typename std::decay_t<decltype(grower)>::element_type;
-                other.grower_ = std::make_shared<Grower>(grower->sibling());
+                other.grower_ = std::make_shared<Grower>(grower->with_shared_codes());
             },
             grower_);
         other.is_grown_ = false;
@@ -55,7 +55,7 @@ class BoostingGrower {
     }
 
     // Grow a tree with each grower at the same time; gradients are of shape (n_outputs, n_rows),
-    // the same number of outputs for each tree. All growers are siblings of the first.
+    // the same number of outputs for each tree. All growers share their codes.
     static void grow_trees(const std::vector<BoostingGrower*>& growers,
                            Array2<const double> gradient, Maybe2<const double> hessian,
                            Maybe1<const double> weight, Maybe1<const std::uint32_t> rows,
@@ -72,8 +72,13 @@ class BoostingGrower {
         if (rows) sample = {rows->data(), rows->shape(0)};
         std::vector<std::vector<std::int32_t>> tested;
         for (std::size_t t = 0; t < n_trees; ++t) {
-            require(growers[t]->n_rows_ == first.n_rows_, "growers must have the same rows.");
+            require(growers[t]->codes_data() == first.codes_data(),
+                    "growers must share their codes.");
+            require(std::find(growers.begin(), growers.begin() + std::ptrdiff_t(t), growers[t]) ==
+                        growers.begin() + std::ptrdiff_t(t),
+                    "growers must be different.");
             tested.push_back(first.tested_columns(columns, t));
+            growers[t]->is_grown_ = false;
         }
         const auto grow = [&](std::size_t t, int threads) {
             Gradients own = all;
@@ -87,7 +92,8 @@ class BoostingGrower {
         };
         without_gil([&] {
             if (n_trees == 1) return grow(0, first.threads_);
-            for_segments({n_trees, n_trees}, first.threads_,
+            const double work = 8.0 * double(all.rows * n_trees * all.outputs * first.n_columns_);
+            for_segments({n_trees, n_trees}, threads_for(work, first.threads_),
                          [&](std::size_t t, int, Interrupt&) { grow(t, 1); });
         });
         for (BoostingGrower* grower : growers) grower->is_grown_ = true;
@@ -214,6 +220,10 @@ class BoostingGrower {
         gradients.rows = n_rows_;
         gradients.outputs = gradient.shape(0);
         return gradients;
+    }
+
+    const void* codes_data() const {
+        return std::visit([](const auto& codes) -> const void* { return codes.data(); }, codes_);
     }
 
     template <typename T>
@@ -345,8 +355,8 @@ void bind_boosting(nb::module_& module) {
                                "Grow the trees of a fit on encoded rows, and keep the last one.")
         .def(nb::init<const BoostingConfig&, const AnyCodes&, const EncodingArrays&, int>(),
              "config"_a, "codes"_a.noconvert(), "encoding"_a, "threads"_a)
-        .def("sibling", &BoostingGrower::sibling,
-             "Return a grower of other trees at the same time, which shares the codes.")
+        .def("with_shared_codes", &BoostingGrower::with_shared_codes,
+             "Return a second grower on the same codes, for another tree at the same time.")
         .def("newton_values", &BoostingGrower::newton_values, "gradient"_a.noconvert(),
              "hessian"_a.noconvert() = nb::none(), "weight"_a.noconvert() = nb::none(),
              nb::kw_only(), "as_grown"_a = false,

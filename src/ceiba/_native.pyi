@@ -1145,9 +1145,9 @@ class BoostingGrower:
 
     def __init__(self, config: BoostingConfig, codes: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)] | Annotated[NDArray[numpy.uint16], dict(shape=(None, None), order='C', device='cpu', writable=False)] | Annotated[NDArray[numpy.uint32], dict(shape=(None, None), order='C', device='cpu', writable=False)], encoding: ColumnEncoding, threads: int) -> None: ...
 
-    def sibling(self) -> BoostingGrower:
+    def with_shared_codes(self) -> BoostingGrower:
         """
-        Return a grower of other trees at the same time, which shares the codes.
+        Return a second grower on the same codes, for another tree at the same time.
         """
 
     def newton_values(self, gradient: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], hessian: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)] | None = None, weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None, *, as_grown: bool = False) -> NDArray[numpy.float64]:

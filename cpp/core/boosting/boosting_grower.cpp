@@ -53,8 +53,8 @@ void BoostingGrower<Code>::grow(const Gradients& gradients, std::span<const std:
         if (config_.gradient_bits > 0)
             max_unit = std::min(max_unit, std::ldexp(1.0, config_.gradient_bits - 1));
         scale.set_units(max_unit);
-        histograms.set_max_bytes(config_.max_histogram_bytes / std::size_t(threads_) *
-                                 std::size_t(threads));
+        // The growers that share the codes keep their memory between trees.
+        histograms.set_max_bytes(config_.max_histogram_bytes / std::size_t(codes_.use_count()));
         TreeGrowth<Code, Layout>(*this, gradients, scale, std::move(columns), seed, threads, values,
                                  histograms)
             .grow();

@@ -37,13 +37,15 @@ class BoostingGrower {
   public:
     BoostingGrower(const BoostingConfig& config, const tree::Columns<Code>& columns, int threads);
 
-    // A grower of other trees at the same time; both share the codes of the rows.
-    BoostingGrower sibling() const { return BoostingGrower(config_, columns_, threads_, codes_); }
+    // A second grower on the same codes, for another tree at the same time. All that share them
+    // divide the memory for histograms.
+    BoostingGrower with_shared_codes() const {
+        return BoostingGrower(config_, columns_, threads_, codes_);
+    }
 
     // Grow a tree from the gradients of some rows, ascending, or of all if there are none.
     // `columns` are those it may test, ascending; draws of columns are keyed by `seed` and the path
-    // of a node. The tree does not depend on `threads`, of those of the grower; with a part of them
-    // it has the same part of the memory for histograms.
+    // of a node. The tree does not depend on `threads`.
     void grow(const Gradients& gradients, std::span<const std::uint32_t> rows,
               std::vector<std::int32_t> columns, std::uint64_t seed, int threads);
 

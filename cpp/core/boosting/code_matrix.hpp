@@ -95,14 +95,6 @@ class CodeMatrix {
             add_rows<false>(codes, n_columns_, n, rows, values, offsets, cells);
     }
 
-    // Number of rows in every cell.
-    std::vector<std::uint32_t> count(std::span<const std::uint32_t> rows) const {
-        std::vector<std::uint32_t> counts(n_cells(), 0);
-        for (const std::uint32_t i : rows)
-            for (std::size_t j = 0; j < n_columns_; ++j) ++counts[offsets_[j] + row(i)[j]];
-        return counts;
-    }
-
   private:
     void copy(const tree::Columns<Code>& columns, int threads) {
         const std::size_t n = columns.rows, p = n_columns_;

@@ -28,6 +28,9 @@ constexpr std::size_t kLaneValues = 6144;
 
 // Copies of the trees for walks in lanes.
 class LaneTrees {
+    // Threshold of leaves: a NaN whose bits are not those of missing values, which test as equal.
+    static constexpr float kLeafThreshold = std::bit_cast<float>(0x7FFFFFFFu);
+
   public:
     // Copies for some trees, or none if they or the rows are too few, too large or not floats.
     static std::optional<LaneTrees> of(const ForestView& trees, const ForestRows& table,
@@ -62,7 +65,7 @@ class LaneTrees {
             const auto child = std::uint32_t(is_leaf ? std::int32_t(i) : node.child);
             const std::uint32_t missing = is_leaf ? 0 : node.missing_branch();
             threshold_.push_back(is_leaf
-                                     ? std::numeric_limits<float>::quiet_NaN()
+                                     ? kLeafThreshold
                                      : forest::floor_to_float(std::bit_cast<double>(node.bits)));
             test_.push_back(node.column() | missing << kWalkMissingBit | child << kWalkChildShift);
         }

@@ -74,39 +74,38 @@ void SplitSearch::add_prefix_sums(const typename Layout::Word* cells, const std:
         left_gradient_.resize(outputs_ * n);
         left_hessian_.resize(outputs_ * n);
         left_rows_.resize(n);
+        words_.resize(n);
         missing_right_.resize(n);
         missing_left_.resize(n);
         best_scores_.resize(n);
     }
     for (std::size_t k = 0; k < outputs_; ++k) {
-        typename Layout::Word sum{};
         double* gradient = left_gradient_.data() + k * capacity_;
         double* hessian = left_hessian_.data() + k * capacity_;
-        const auto add = [&](std::size_t i) {
-            sum += cells[(codes ? codes[i] : i) * outputs_ + k];
+        const auto cell = [&](std::size_t i) {
+            return cells[(codes ? codes[i] : i) * outputs_ + k];
         };
         if constexpr (std::is_same_v<Layout, PackedGradients>) {
-            // Only the additions depend on each other: a vector is converted at a time.
-            packed_sums_.resize(std::max(packed_sums_.size(), n));
-            for (std::size_t i = 0; i < n; ++i) {
-                add(i);
-                packed_sums_[i] = sum;
+            const std::uint64_t* words = cells;
+            if (codes || outputs_ > 1) {
+                for (std::size_t i = 0; i < n; ++i) words_[i] = cell(i);
+                words = words_.data();
             }
-            boosting_kernels().unpack(packed_sums_.data(), n, scale_.gradient_unit,
-                                      scale_.hessian_unit, gradient, hessian);
+            boosting_kernels().prefix_sums(words, n, scale_.gradient_unit, scale_.hessian_unit,
+                                           gradient, hessian);
         } else {
+            GradientSum sum;
             for (std::size_t i = 0; i < n; ++i) {
-                add(i);
-                const GradientSum left = Layout::sum(sum);
-                gradient[i] = double(left.gradient) * scale_.gradient_unit;
-                hessian[i] = double(left.hessian) * scale_.hessian_unit;
+                sum += Layout::sum(cell(i));
+                gradient[i] = double(sum.gradient) * scale_.gradient_unit;
+                hessian[i] = double(sum.hessian) * scale_.hessian_unit;
             }
         }
     }
     if (counts == nullptr) return;
-    double rows = 0;
+    std::uint32_t rows = 0;
     for (std::size_t i = 0; i < n; ++i) {
-        rows += double(counts[codes ? codes[i] : i]);
+        rows += counts[codes ? codes[i] : i];
         left_rows_[i] = rows;
     }
 }
@@ -126,25 +125,49 @@ void SplitSearch::find(const BoostedNode& node, const Column& column,
         find_threshold<Layout>(node, column, cells, counts, best);
 }
 
+// In a node of fewer rows than codes, many codes have no rows, and prefixes that end at them repeat
+// the one before: only the others are scored. That takes 12 % off a fit of 5,000 rows.
+template <typename Layout>
+bool SplitSearch::selects_codes(const BoostedNode& node, const typename Layout::Word* cells,
+                                std::size_t n) {
+    if (node.sums.rows >= double(n)) return false;
+    codes_.resize(n);
+    std::size_t n_present = 0;
+    if constexpr (std::is_same_v<Layout, PackedGradients>) {
+        if (outputs_ == 1) {
+            codes_.resize(boosting_kernels().find_nonzero(cells, n, codes_.data()));
+            return true;
+        }
+    }
+    for (std::uint32_t code = 0; code < n; ++code) {
+        codes_[n_present] = code;
+        n_present += Layout::sum(cells[code * outputs_]).hessian != 0;
+    }
+    codes_.resize(n_present);
+    return true;
+}
+
 template <typename Layout>
 void SplitSearch::find_threshold(const BoostedNode& node, const Column& column,
                                  const typename Layout::Word* cells, const std::uint32_t* counts,
                                  Candidate& best) {
-    const std::size_t n = column.n_codes;
     const int monotonic = constrained_ ? config_.monotonic[column.index] : 0;
     bool has_missing = false;
     missing_units_.resize(outputs_);
     for (std::size_t k = 0; k < outputs_; ++k) {
-        missing_units_[k] = Layout::sum(cells[n * outputs_ + k]);
+        missing_units_[k] = Layout::sum(cells[column.missing_code() * outputs_ + k]);
         has_missing |= missing_units_[k].hessian != 0;
     }
-    if (n + has_missing < 2) return;
-    add_prefix_sums<Layout>(cells, counts, nullptr, n);
+    const bool is_selection = selects_codes<Layout>(node, cells, column.n_codes);
+    const std::uint32_t* codes = is_selection ? codes_.data() : nullptr;
+    const std::size_t n = is_selection ? codes_.size() : column.n_codes;
+    if (n < (has_missing ? 1 : 2)) return;
+    add_prefix_sums<Layout>(cells, counts, codes, n);
     // With missing values, the last prefix separates the known values from the missing ones.
     const std::size_t m = has_missing ? n : n - 1;
     score_prefixes(node, m, nullptr, monotonic, missing_right_.data());
     if (has_missing) {
-        to_real(missing_units_.data(), counts ? counts[n] : 0, missing_);
+        to_real(missing_units_.data(), counts ? counts[column.missing_code()] : 0, missing_);
         score_prefixes(node, n - 1, &missing_, monotonic, missing_left_.data());
         missing_left_[n - 1] = -kInfinity;
         // Below all known values of the node, a threshold separates them from the missing ones;
@@ -158,7 +181,8 @@ void SplitSearch::find_threshold(const BoostedNode& node, const Column& column,
     const double gain = largest - node.score;
     if (!is_enough(gain, node)) return;
     const auto at = std::size_t(std::find(scores, scores + m, largest) - scores);
-    best.split_between(std::uint32_t(at), std::uint32_t(at + 1), gain);
+    const auto last_left = codes ? codes[at] : std::uint32_t(at);
+    best.split_between(last_left, last_left + 1, gain);
     if (!has_missing) return;
     best.missing_branch = missing_left_[at] == largest ? 0 : 1;
     if (best.missing_branch == 1 && left_hessian_[at] == left_hessian_[n - 1])
@@ -258,11 +282,12 @@ void SplitSearch::score_prefixes(const BoostedNode& node, std::size_t m, const R
             if (hessian_sum_[i] < min_sum || total - hessian_sum_[i] < min_sum) out[i] = -kInfinity;
     }
     if (!has_counts_) return;
-    const double add = missing ? missing->rows : 0, min_rows = double(config_.min_rows);
-    for (std::size_t i = 0; i < m; ++i) {
-        const double rows = left_rows_[i] + add;
-        if (rows < min_rows || node.sums.rows - rows < min_rows) out[i] = -kInfinity;
-    }
+    // Rows left of the split must be in [min, max].
+    const Number add = missing ? Number(missing->rows) : 0;
+    const Number min = config_.min_rows - add,
+                 max = Number(node.sums.rows) - config_.min_rows - add;
+    for (std::size_t i = 0; i < m; ++i)
+        out[i] = Number(left_rows_[i]) < min || Number(left_rows_[i]) > max ? -kInfinity : out[i];
 }
 
 void SplitSearch::score_constrained(const BoostedNode& node, std::size_t m, const RealSums* missing,

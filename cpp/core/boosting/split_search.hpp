@@ -75,6 +75,9 @@ class SplitSearch {
     template <typename Layout>
     void add_prefix_sums(const typename Layout::Word* cells, const std::uint32_t* counts,
                          const std::uint32_t* codes, std::size_t n);
+    // Whether only the codes that have rows are searched, which are then in codes_.
+    template <typename Layout>
+    bool selects_codes(const BoostedNode& node, const typename Layout::Word* cells, std::size_t n);
     template <typename Layout>
     void find_threshold(const BoostedNode& node, const Column& column,
                         const typename Layout::Word* cells, const std::uint32_t* counts,
@@ -99,8 +102,9 @@ class SplitSearch {
     bool has_counts_ = false;
     // Prefix sums: one array of `capacity_` entries per output.
     std::size_t capacity_ = 0;
-    std::vector<double> left_gradient_, left_hessian_, left_rows_;
-    std::vector<std::uint64_t> packed_sums_;
+    std::vector<double> left_gradient_, left_hessian_;
+    std::vector<std::uint32_t> left_rows_;
+    std::vector<std::uint64_t> words_;  // packed cells in the order of the prefixes
     // Scores of the prefixes with missing values in either branch, and the larger ones. Without
     // missing values, and of categories, only the first are computed.
     std::vector<double> missing_right_, missing_left_, best_scores_;

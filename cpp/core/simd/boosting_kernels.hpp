@@ -31,9 +31,13 @@ constexpr int kWalkMissingBit = 16, kWalkChildShift = 17;
 constexpr std::uint32_t kWalkEqual = 0x80000000;
 
 struct BoostingKernels {
-    // Gradients and Hessians of n packed sums (boosting/quantized.hpp), times their units.
-    void (*unpack)(const std::uint64_t* sums, std::size_t n, double gradient_unit,
-                   double hessian_unit, double* gradient, double* hessian);
+    // Sums of the first 1, 2, ... n packed words (boosting/quantized.hpp): gradients and Hessians,
+    // times their units.
+    void (*prefix_sums)(const std::uint64_t* words, std::size_t n, double gradient_unit,
+                        double hessian_unit, double* gradient, double* hessian);
+    // Write the indices of the words that are not zero; returns their number. `indices` has room
+    // for n.
+    std::size_t (*find_nonzero)(const std::uint64_t* words, std::size_t n, std::uint32_t* indices);
     // Scores T(G)^2 / (H + reg_lambda) of both sides of m splits, added; minus infinity where a
     // side has no Hessian or less than min_child_weight. `add_*` are added to all left sums.
     void (*scores)(const double* gradient, const double* hessian, std::size_t m,
