@@ -8,7 +8,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from ceiba import GradientBoostingClassifier, GradientBoostingRegressor, _native
-from ceiba.ensemble.gradient_boosting.rounds import DROPOUT_STREAM, ROW_STREAM
+from ceiba.ensemble.gradient_boosting.dropout import DROPOUT_STREAM
+from ceiba.ensemble.gradient_boosting.row_sampling import ROW_STREAM
 from tests.budget import examples
 from tests.oracles import boosting_naive as naive
 

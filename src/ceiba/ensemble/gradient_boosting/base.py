@@ -41,11 +41,11 @@ from ceiba.ensemble.gradient_boosting.checkpoint import (
     open_checkpoint,
     parameter_text,
 )
+from ceiba.ensemble.gradient_boosting.loss_history import LossHistory
 from ceiba.ensemble.gradient_boosting.losses.base import Loss
 from ceiba.ensemble.gradient_boosting.model import BoostedTrees
 from ceiba.ensemble.gradient_boosting.parameters import BoostingParameters
 from ceiba.ensemble.gradient_boosting.rounds import (
-    LossHistory,
     Rounds,
     ValidationRows,
     run_rounds,

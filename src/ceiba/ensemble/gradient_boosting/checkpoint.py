@@ -28,8 +28,9 @@ from ceiba.base.values import Decoder, Encoder
 from ceiba.data.io.files import check_file_path, open_replacement, remove_unfinished
 from ceiba.data.schema import Schema
 from ceiba.data.warn import warn_user
+from ceiba.ensemble.gradient_boosting.loss_history import LossHistory
 from ceiba.ensemble.gradient_boosting.model import BoostedTrees
-from ceiba.ensemble.gradient_boosting.rounds import LossHistory, Rounds, ValidationRows
+from ceiba.ensemble.gradient_boosting.rounds import Rounds, ValidationRows
 
 VERSION = 1
 _FORMAT = "ceiba checkpoint"

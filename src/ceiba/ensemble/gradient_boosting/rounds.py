@@ -2,17 +2,17 @@
 
     F = first scores
     for each round:
-        g, h = derivatives of the loss at F
+        F -= scores of the rounds dropped for this one                (dropout.py)
+        g, h = derivatives of the loss at F                           (losses)
+        rows = sample of the rows, with weights                       (row_sampling.py)
         for each output k:
-            tree = tree grown from g_k and h_k, on the rows and columns drawn for the round
-            value of each leaf = Newton step, or line search
-            F_k += learning_rate * value of each row's leaf
+            tree = tree grown from g_k and h_k, on these rows and the columns drawn for the tree
+            step of each leaf = Newton step, or line search
+            F_k += learning_rate * step of each row's leaf
+        F += scaled scores of the dropped rounds
 
 Friedman (2001), "Greedy function approximation: a gradient boosting machine", Annals of Statistics
-29. Friedman (2002), "Stochastic gradient boosting", Computational Statistics & Data Analysis 38.
-Chen & Guestrin (2016), "XGBoost: a scalable tree boosting system", KDD. Ke et al. (2017),
-"LightGBM: a highly efficient gradient boosting decision tree", NeurIPS. Vinayak & Gilad-Bachrach
-(2015), "DART: dropouts meet multiple additive regression trees", AISTATS.
+29. Chen & Guestrin (2016), "XGBoost: a scalable tree boosting system", KDD.
 """
 
 from __future__ import annotations
@@ -31,17 +31,22 @@ from ceiba._typing import Array
 from ceiba.base import Iteration, Iterations
 from ceiba.data.sparse import SparseTable
 from ceiba.data.table import Table
+from ceiba.ensemble.gradient_boosting.dropout import (
+    draw_dropped_rounds,
+    dropout_factors,
+    scaled_trees,
+)
+from ceiba.ensemble.gradient_boosting.loss_history import LossHistory
 from ceiba.ensemble.gradient_boosting.losses.base import Loss
 from ceiba.ensemble.gradient_boosting.model import BoostedTrees, join_parts
 from ceiba.ensemble.gradient_boosting.parameters import BoostingParameters
+from ceiba.ensemble.gradient_boosting.row_sampling import RowSample, sample_rows
 from ceiba.ensemble.gradient_boosting.training_rows import ScoredRows
 from ceiba.tree.config import n_drawn_columns
 from ceiba.tree.constraints import resolve_interactions, resolve_monotonic
 from ceiba.tree.grow.encoding import CodeValues, ColumnEncoding
 from ceiba.tree.model.node_dtype import NodeView
 
-# Random streams of the rows of a round, and of the rounds that it drops.
-ROW_STREAM, DROPOUT_STREAM = 0x67726164726F7773, 0x64726F706F7574
 _UNLIMITED = 2**62
 
 
@@ -178,34 +183,38 @@ class Rounds:
 
     def add_round(self) -> None:
         """Run one round: compute the gradients, grow the trees, update the scores."""
-        number, rate = self.n_rounds, float(self.parameters.learning_rate)
-        n_dropped, restored_scores = self._drop_rounds(number)
+        parameters, number = self.parameters, self.n_rounds
+        dropped = draw_dropped_rounds(parameters.dropout, self.seed, number)
+        rate, dropped_factor = dropout_factors(len(dropped), float(parameters.learning_rate))
+        if len(dropped):
+            self._divide_previous()
+            dropped_scores = self._scores_of_rounds(dropped)
+            self.scores -= dropped_scores
         self.loss.gradients(self.scores, self.gradient, self._hessian)
-        rows, gradient, hessian, row_weight = self._sample(number)
-        new_rate = rate / (n_dropped + rate) if n_dropped else rate
+        sample = sample_rows(
+            parameters, self.seed, number, self.gradient, self._hessian, self.loss.weight
+        )
         parts, split_values = [], []
-        for grower, group in self._grow_trees(number, rows, gradient, hessian, row_weight):
-            g = gradient[group]
-            h = None if hessian is None else hessian[group]
-            steps = self._leaf_values(grower, group, g, h, row_weight)
-            values = new_rate * steps
-            grower.add_values(values, self.scores[group])
+        for grower, outputs in self._grow_trees(number, sample):
+            steps = self._leaf_steps(grower, outputs, sample)
+            values = rate * steps
+            grower.add_values(values, self.scores[outputs])
             parts.append(grower.pack(self._code_values, values))
-            if self.parameters.trace:
-                split_values.append(self._split_values(grower, parts[-1], g, h, row_weight, steps))
+            if parameters.trace:
+                split_values.append(self._split_values(grower, parts[-1], outputs, sample, steps))
+        self._scale_rounds(dropped, dropped_factor)
+        if len(dropped):
+            self.scores += dropped_factor * dropped_scores
         self.parts.append(parts[0] if len(parts) == 1 else join_parts(parts))
-        if n_dropped:
-            self.scores += restored_scores
         if split_values:
             self.split_values = {
-                "round": number, "rate": new_rate, "unit": self.loss.unit,
+                "round": number, "rate": rate, "unit": self.loss.unit,
                 **_join_values(split_values),
             }  # fmt: skip
 
     def _grow_trees(
-        self, number: int, rows: Array | None, gradient: Array, hessian: Array | None,
-        weight: Array | None,
-    ) -> Iterator[tuple[_native.BoostingGrower, slice]]:  # fmt: skip
+        self, number: int, sample: RowSample
+    ) -> Iterator[tuple[_native.BoostingGrower, slice]]:
         """Grow the trees of a round, and yield the grower of each and the outputs of the tree.
 
         There is one tree per output, or one for all of them. While there are as many trees left as
@@ -220,8 +229,7 @@ class Rounds:
             self.seed, np.arange(number * n_trees, (number + 1) * n_trees, dtype=np.uint64)
         )
         columns = self._drawn_columns(seeds)
-        if self.parameters.method != "newton":
-            hessian = None
+        hessian = sample.hessian if self.parameters.method == "newton" else None
         begin = 0
         while begin < n_trees:
             together = self.threads if n_trees - begin >= self.threads else 1
@@ -230,9 +238,9 @@ class Rounds:
             while len(self._growers) < together:
                 self._growers.append(self._growers[0].with_shared_codes())
             _native.grow_trees(
-                self._growers[:together], gradient[outputs],
-                None if hessian is None else hessian[outputs], weight,
-                rows=rows, columns=None if columns is None else columns[trees], seeds=seeds[trees],
+                self._growers[:together], sample.gradient[outputs],
+                None if hessian is None else hessian[outputs], sample.weight, rows=sample.rows,
+                columns=None if columns is None else columns[trees], seeds=seeds[trees],
             )  # fmt: skip
             for i in range(together):
                 yield self._growers[i], slice((begin + i) * size, (begin + i + 1) * size)
@@ -247,19 +255,22 @@ class Rounds:
         parts = [*self._rescaling, self.parts[-1]]
         return BoostedTrees.of_parts(parts, zeros, self.table.schema)
 
-    def _leaf_values(
-        self, grower: _native.BoostingGrower, group: slice, gradient: Array,
-        hessian: Array | None, weight: Array | None,
-    ) -> Array:  # fmt: skip
-        """Return the value of each leaf of the grower's tree, of shape (n_leaves, outputs)."""
-        data = grower, self.scores[group], gradient, hessian, weight
+    def _leaf_steps(
+        self, grower: _native.BoostingGrower, outputs: slice, sample: RowSample
+    ) -> Array:
+        """Return the step of each leaf of the grower's tree, of shape (n_leaves, n_outputs).
+
+        Times the learning rate, or less with dropout, it is the value of the leaf.
+        """
+        gradient, hessian = sample.derivatives_of(outputs)
+        data = grower, self.scores[outputs], gradient, hessian, sample.weight
         if self.parameters.method == "newton" and self.loss.leaf_quantile is None:
             rate = float(self.parameters.learning_rate)
             bounds = partial(self._leaf_bounds, grower) if self._is_monotonic else None
-            values = self.loss.newton_steps(*data, rate, bounds)
+            steps = self.loss.newton_steps(*data, rate, bounds)
         else:
-            values = self.loss.line_search(*data)
-        return np.ascontiguousarray(values)
+            steps = self.loss.line_search(*data)
+        return np.ascontiguousarray(steps)
 
     def _leaf_bounds(self, grower: _native.BoostingGrower) -> Array:
         """Return the bounds of the leaves by monotonic constraints, of shape (n_leaves, 2)."""
@@ -269,8 +280,8 @@ class Rounds:
         return np.asarray(bounds[NodeView(part["nodes"]).kind == NodeTest.LEAF])
 
     def _split_values(
-        self, grower: _native.BoostingGrower, part: dict[str, Any], gradient: Array,
-        hessian: Array | None, weight: Array | None, steps: Array,
+        self, grower: _native.BoostingGrower, part: dict[str, Any], outputs: slice,
+        sample: RowSample, steps: Array,
     ) -> dict[str, Array]:  # fmt: skip
         """Return what the trace keeps of the grower's tree, from which splits are written out."""
         sums = grower.node_sums()
@@ -279,7 +290,7 @@ class Rounds:
         # Other line searches than Newton steps have no sums.
         is_newton = self.parameters.method == "newton" or not self.loss.searches_lines
         if is_newton and self.loss.leaf_quantile is None:
-            leaf_sums[is_leaf] = grower.leaf_sums(gradient, hessian, weight)
+            leaf_sums[is_leaf] = grower.leaf_sums(*sample.derivatives_of(outputs), sample.weight)
         leaf_steps = np.full((len(sums), steps.shape[1]), np.nan)
         leaf_steps[is_leaf] = steps
         values = {"node_sums": sums, "leaf_sums": leaf_sums, "leaf_steps": leaf_steps}
@@ -297,125 +308,27 @@ class Rounds:
             [_native.draw_columns(seed, n_columns, n_drawn, False) for seed in seeds.tolist()]
         )
 
-    def _sample(self, number: int) -> tuple[Array | None, Array, Array | None, Array | None]:
-        """Return the rows of a round, and gradients, Hessians and weights for them."""
-        parameters, weight = self.parameters, self.loss.weight
-        gradient, hessian = self.gradient, self._hessian
-        if parameters.sampling == "uniform":
-            if parameters.subsample >= 1.0:
-                return None, gradient, hessian, weight
-            draws = self._uniforms(number)
-            drawn = draws < parameters.subsample
-            drawn[draws.argmin()] = True  # a tree needs a row, which few rows may all miss
-            return _row_numbers(drawn), gradient, hessian, weight
-        # Gradient-based one-side sampling: all rows of large gradients, some of the others.
-        n = gradient.shape[1]
-        size = np.abs(gradient).sum(axis=0)
-        n_top = math.ceil(parameters.top_rate * n)
-        top = np.zeros(n, bool)
-        top[np.argsort(-size, kind="stable")[:n_top]] = True
-        others = self._uniforms(number) < parameters.other_rate / (1 - parameters.top_rate)
-        factor = np.where(top, 1.0, (1 - parameters.top_rate) / parameters.other_rate)
-        weight = factor if weight is None else factor * weight
-        hessian = None if hessian is None else hessian * factor
-        return _row_numbers(top | others), gradient * factor, hessian, weight
-
-    def _uniforms(self, number: int) -> Array:
-        draws = np.empty(len(self.table))
-        _native.uniforms(self.seed, ROW_STREAM + number, 0, draws)
-        return draws
-
-    def _drop_rounds(self, number: int) -> tuple[int, Array]:
-        """Draw the rounds that this round leaves out (DART), and remove their scores.
-
-        Returns their number, and the scores to add again after the round: those of the dropped
-        rounds times k / (k + learning_rate), by which their trees are scaled as well.
-        """
-        none = 0, np.zeros(1)
-        self._rescaling = []
-        if not self.parameters.dropout or not number:
-            return none
-        draws = np.empty(number)
-        _native.uniforms(self.seed, DROPOUT_STREAM + number, 0, draws)
-        dropped = np.flatnonzero(draws < self.parameters.dropout)
-        if not len(dropped):
-            return none
-        if self.previous is not None:  # its trees become parts that can be scaled
-            self.parts = [*map(_part_of, self.previous.single_rounds()), *self.parts]
-            self.previous, self._n_first = None, 0
-        zeros = np.zeros(len(self.scores))
-        removed = np.zeros(self.scores.T.shape)
-        for index in dropped:
-            trees = BoostedTrees.of_parts([self.parts[index]], zeros, self.table.schema)
+    def _scores_of_rounds(self, numbers: Array) -> Array:
+        """Return the sum of the scores of some rounds, of shape (n_outputs, n_rows)."""
+        scores, zeros = np.zeros(self.scores.T.shape), np.zeros(len(self.scores))
+        for number in numbers:
+            trees = BoostedTrees.of_parts([self.parts[number]], zeros, self.table.schema)
             if self._native_rows is None:
                 self._native_rows = trees.native_rows(self.table)
-            trees.add_rounds(self._native_rows, 0, 1, removed, self.threads)
-        rate = float(self.parameters.learning_rate)
-        factor = len(dropped) / (len(dropped) + rate)
-        for index in dropped:
-            self._rescaling.append(_scaled(self.parts[index], factor - 1))
-            self.parts[index] = _scaled(self.parts[index], factor)
-        self.scores -= removed.T
-        return len(dropped), factor * removed.T
+            trees.add_rounds(self._native_rows, 0, 1, scores, self.threads)
+        return scores.T
 
+    def _scale_rounds(self, numbers: Array, factor: float) -> None:
+        """Multiply the trees of some rounds by a factor."""
+        self._rescaling = [scaled_trees(self.parts[number], factor - 1) for number in numbers]
+        for number in numbers:
+            self.parts[number] = scaled_trees(self.parts[number], factor)
 
-@dataclass(eq=False)
-class LossHistory:
-    """Mean losses after each round, and which round was the best.
-
-    Parameters
-    ----------
-    best : int
-        Number of rounds of the best model so far.
-    best_loss : float
-        Its validation loss.
-    n_since_best : int
-        Rounds since then.
-    first_loss : float or None
-        Validation loss before the first round of the fit, with early stopping.
-    losses : dict
-        Losses by name: ``"training"``, ``"validation"``.
-    """
-
-    best: int
-    best_loss: float = math.inf
-    n_since_best: int = 0
-    first_loss: float | None = None
-    losses: dict[str, list[float]] = field(default_factory=dict)
-
-    def add(self, name: str, loss: float) -> None:
-        """Add the loss of one more round."""
-        self.losses.setdefault(name, []).append(loss)
-
-    def last(self) -> dict[str, float]:
-        """Return the losses of the last round."""
-        return {name: values[-1] for name, values in self.losses.items()}
-
-    def compare(self, n_rounds: int, tol: float) -> None:
-        """Compare the last validation loss with the best one.
-
-        ``tol`` is relative to the loss before the first round: another unit of the target
-        changes nothing.
-        """
-        assert self.first_loss is not None
-        loss = self.losses["validation"][-1]
-        if loss < self.best_loss - tol * abs(self.first_loss):
-            self.best, self.best_loss, self.n_since_best = n_rounds, loss, 0
-        else:
-            self.n_since_best += 1
-
-    def all_losses(self, earlier: dict[str, Array], n_earlier: int, n_new: int) -> dict[str, Array]:
-        """Return the losses of all rounds: those of an earlier fit that is continued, and these.
-
-        Rounds without a recorded loss are NaN; those that the earlier fit dropped are left out.
-        """
-        return {
-            name: np.concatenate([
-                _of_length(earlier.get(name, np.empty(0)), n_earlier),
-                _of_length(np.array(self.losses.get(name, ()), np.float64), n_new),
-            ])
-            for name in (*earlier, *(name for name in self.losses if name not in earlier))
-        }  # fmt: skip
+    def _divide_previous(self) -> None:
+        """Make the trees of an earlier fit parts of single rounds, which can be scaled."""
+        if self.previous is not None:
+            self.parts = [*map(_part_of, self.previous.single_rounds()), *self.parts]
+            self.previous, self._n_first = None, 0
 
 
 def run_rounds(
@@ -450,16 +363,6 @@ def run_rounds(
             break
 
 
-def _of_length(losses: Array, n_rounds: int) -> Array:
-    """Return the losses of so many rounds; NaN for the first ones, where they lack."""
-    losses = losses[:n_rounds]
-    return np.concatenate([np.full(n_rounds - len(losses), np.nan), losses])
-
-
-def _row_numbers(mask: Array) -> Array:
-    return np.flatnonzero(mask).astype(np.uint32)
-
-
 def _join_values(trees: list[dict[str, Array]]) -> dict[str, Any]:
     """Join the values of the trees of a round, and add the index of each tree's first node."""
     ends = np.cumsum([0, *(len(values["node_sums"]) for values in trees)])
@@ -470,12 +373,3 @@ def _join_values(trees: list[dict[str, Array]]) -> dict[str, Any]:
 def _part_of(trees: BoostedTrees) -> dict[str, Any]:
     names = ("nodes", "tree_offsets", "words", "tables", "node_rows", "node_gains")
     return {name: getattr(trees, name) for name in names}
-
-
-def _scaled(part: dict[str, Any], factor: float) -> dict[str, Any]:
-    """Return trees with all leaf values multiplied by a factor."""
-    nodes = part["nodes"].copy()
-    view = NodeView(nodes)
-    leaf = view.kind == NodeTest.LEAF
-    view.value[leaf] *= factor
-    return {**part, "nodes": nodes}
