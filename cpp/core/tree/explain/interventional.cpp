@@ -5,6 +5,7 @@
 #include <memory>
 #include <stdexcept>
 #include <unordered_map>
+#include <utility>
 
 #include "common/parallel.hpp"
 #include "tree/explain/path_edges.hpp"
@@ -61,9 +62,9 @@ void for_leaf_patterns(const TreeView& tree, const PathEdges& path,
         std::uint64_t* pattern = patterns.data() + std::size_t(edge.depth) * n;
         const std::uint64_t* above = pattern - n;
         // A column that is new on the path starts with its bit set.
-        const std::uint64_t fresh = edge.previous_depth == 0 ? bit : 0;
+        const std::uint64_t new_bit = edge.previous_depth == 0 ? bit : 0;
         for (std::size_t i = 0; i < n; ++i)
-            pattern[i] = (above[i] | fresh) & ~(own[i] == edge.branch ? 0 : bit);
+            pattern[i] = (above[i] | new_bit) & ~(own[i] == edge.branch ? 0 : bit);
         if (edge.leaf >= 0) visit(e, pattern);
     }
 }
@@ -85,22 +86,40 @@ struct BackgroundTree {
             throw std::invalid_argument(
                 "background requires trees with at most 64 columns on a path: leave it out, or "
                 "limit max_depth.");
-        if (path.edges.empty()) background[0] = {{0, 1.0}};
-        for_leaf_patterns(
-            tree, path, rows.columns, 0, rows.n, fractional,
-            [&](std::size_t e, const std::uint64_t* pattern) { add_leaf(e, pattern, rows.n); });
+        if (path.edges.empty()) background[0] = {{0, double(rows.n)}};
+        for (std::size_t e = 0; e < path.edges.size(); ++e)
+            if (path.edges[e].leaf >= 0) set_columns(e);
+        // In segments: the branches of all rows at all splits could take gigabytes.
+        for (std::size_t begin = 0; begin < rows.n; begin += kRows) {
+            const std::size_t end = std::min(begin + kRows, rows.n);
+            for_leaf_patterns(tree, path, rows.columns, begin, end, fractional,
+                              [&](std::size_t e, const std::uint64_t* pattern) {
+                                  add_patterns(background[std::size_t(path.edges[e].leaf)],
+                                               {pattern, pattern + (end - begin)});
+                              });
+        }
+        for (auto& patterns : background)
+            for (PatternWeight& entry : patterns) entry.weight /= double(rows.n);
     }
 
-    void add_leaf(std::size_t e, const std::uint64_t* pattern, std::size_t n) {
-        const auto leaf = std::size_t(path.edges[e].leaf);
-        std::vector<std::uint64_t> sorted(pattern, pattern + n);
-        std::sort(sorted.begin(), sorted.end());
-        for (std::size_t i = 0; i < n;) {
-            std::size_t next = i;
-            while (next < n && sorted[next] == sorted[i]) ++next;
-            background[leaf].push_back({sorted[i], double(next - i) / double(n)});
-            i = next;
+    // Count the patterns of some more rows in a list that is sorted by pattern.
+    static void add_patterns(std::vector<PatternWeight>& counts, std::vector<std::uint64_t> added) {
+        std::sort(added.begin(), added.end());
+        std::vector<PatternWeight> merged;
+        auto counted = counts.begin();
+        for (auto at = added.begin(); at != added.end();) {
+            const auto next = std::upper_bound(at, added.end(), *at);
+            while (counted != counts.end() && counted->pattern < *at) merged.push_back(*counted++);
+            const bool is_known = counted != counts.end() && counted->pattern == *at;
+            merged.push_back({*at, double(next - at) + (is_known ? (counted++)->weight : 0.0)});
+            at = next;
         }
+        merged.insert(merged.end(), counted, counts.end());
+        counts = std::move(merged);
+    }
+
+    void set_columns(std::size_t e) {
+        const auto leaf = std::size_t(path.edges[e].leaf);
         columns[leaf].resize(std::size_t(path.n_slots[e]));
         for (auto at = std::int32_t(e); at >= 0; at = path.edges[std::size_t(at)].parent)
             columns[leaf][std::size_t(path.slot[std::size_t(at)])] =
