@@ -36,6 +36,7 @@ from ceiba.ensemble.common.base import warn_constant
 from ceiba.ensemble.common.sampling import check_warm_start
 from ceiba.ensemble.gradient_boosting.arithmetic import SplitArithmetic, split_arithmetic
 from ceiba.ensemble.gradient_boosting.checkpoint import (
+    CheckpointFile,
     FitState,
     data_digests,
     open_checkpoint,
@@ -157,9 +158,7 @@ class BaseGradientBoosting(BoostingParameters, ExplainedTreesMixin, Estimator):
         check_in_memory(type(self).__name__, *data)
         file = open_checkpoint(checkpoint, checkpoint_seconds)
         previous = self._trees_to_continue(X)
-        seed = self._seed_of_fit(previous)
-        if file is not None:
-            seed = file.seed(self.random_state, seed)
+        seed = self._seed_of_fit(previous, file)
         engine, source = choose_engine(
             X, sample_weight, y=y, supervised=True, n_jobs=self.n_jobs,
             schema=None if previous is None else previous.schema, keep_sparse=True,
@@ -167,9 +166,7 @@ class BaseGradientBoosting(BoostingParameters, ExplainedTreesMixin, Estimator):
         labeled, attributes = self._training_rows(engine, source, previous)
         labeled, held_out = self._held_out_rows(labeled, given, engine, attributes, seed)
         attributes["init_"] = self._fit_init(X, labeled)
-        loss = self._loss(labeled, attributes, engine.threads)
-        self._check_loss_values(loss, X_val)
-        loss.check_target(labeled.row_number)
+        loss = self._checked_loss(labeled, attributes, engine.threads, X_val)
         self._continue_loss(loss, previous)
         training = self._with_init_scores(labeled, X, attributes)
         rounds = self._rounds(engine, training, loss, seed, previous)
@@ -194,9 +191,7 @@ class BaseGradientBoosting(BoostingParameters, ExplainedTreesMixin, Estimator):
         attributes |= {
             "boosted_trees_": _best_trees(rounds, history),
             "losses_": self._all_losses(history, previous, rounds.n_rounds),
-            "_warm_start_parameters": self._kept_parameters(),
-            "_seed": seed,
-            "_first_delta": None if loss.first_delta is None else loss.first_delta * loss.unit,
+            **self._warm_start_state(loss, seed),
         }
         if iterations.trace is not None:
             attributes["trace_"] = iterations.trace
@@ -262,7 +257,7 @@ class BaseGradientBoosting(BoostingParameters, ExplainedTreesMixin, Estimator):
             check_warm_start(self.n_estimators, trees.n_rounds, "rounds", "")
         return trees
 
-    def _seed_of_fit(self, previous: BoostedTrees | None) -> int:
+    def _seed_of_fit(self, previous: BoostedTrees | None, file: CheckpointFile | None) -> int:
         """Return the seed of this fit: that of the first fit if its trees are continued.
 
         With another one, rows that the earlier trees were fitted to would be held out. Draws are
@@ -270,13 +265,23 @@ class BaseGradientBoosting(BoostingParameters, ExplainedTreesMixin, Estimator):
         """
         if previous is not None and hasattr(self, "_seed"):
             return self._seed
-        return seed_of(self.random_state)
+        seed = seed_of(self.random_state)
+        return seed if file is None else file.seed(self.random_state, seed)
 
     def _continue_loss(self, loss: Loss, previous: BoostedTrees | None) -> None:
         """Let a warm start record its losses with the threshold of the first fit (Huber)."""
         first_delta = getattr(self, "_first_delta", None)
         if previous is not None and first_delta is not None:
             loss.first_delta = first_delta / loss.unit
+
+    def _warm_start_state(self, loss: Loss, seed: int) -> dict[str, Any]:
+        """Return the private attributes that a warm start takes from this fit."""
+        delta = loss.first_delta
+        return {
+            "_warm_start_parameters": self._kept_parameters(),
+            "_seed": seed,
+            "_first_delta": None if delta is None else delta * loss.unit,
+        }
 
     def _kept_parameters(self) -> dict[str, str]:
         """Return texts of the parameters that determine what the sum of the trees means."""
@@ -292,6 +297,15 @@ class BaseGradientBoosting(BoostingParameters, ExplainedTreesMixin, Estimator):
                     f"warm_start=True requires the {name} of the fit before, {before[name]}, got "
                     f"{text}: the trees of both fits are added; set warm_start=False to start anew."
                 )
+
+    def _checked_loss(
+        self, labeled: LabeledRows, attributes: dict[str, Any], threads: int, X_val: Any
+    ) -> Loss:
+        """Return the loss of the training rows, whose targets must be in its domain."""
+        loss = self._loss(labeled, attributes, threads)
+        self._check_loss_values(loss, X_val)
+        loss.check_target(labeled.row_number)
+        return loss
 
     def _check_loss_values(self, loss: Loss, X_val: Any) -> None:
         """Raise if losses are to be recorded, but the user's loss has no values."""
