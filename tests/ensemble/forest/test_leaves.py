@@ -340,3 +340,38 @@ def test_leaves_must_match_the_task() -> None:
         Forest.from_json({**forests()["few"].to_json(), "n_classes": 0})
     with pytest.raises(ValueError, match="require a classification forest"):
         class_weights(forest, 0)
+
+
+@pytest.mark.parametrize("class_weight", [
+    None, {0: 0.01, 1: 0.02, 2: 9.0}, {0: 0.5, 1: 0.5, 2: 0.5}, "balanced_subsample",
+], ids=str)  # fmt: skip
+@pytest.mark.parametrize("bootstrap", [True, False])
+def test_numbers_of_rows_are_draws_whatever_the_class_weights(
+    class_weight: Any, bootstrap: bool
+) -> None:
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(90, 2)), rng.integers(0, 3, 90)
+    model = RandomForestClassifier(
+        2, class_weight=class_weight, bootstrap=bootstrap, min_samples_leaf=3
+    ).fit(X, y)
+    for t, rows in enumerate(model.estimators_samples_):
+        tree, leaf = model.tree(t), model.apply(X)[:, t]
+        expected = np.bincount(leaf[rows], minlength=tree.n_nodes)
+        assert tree.n_rows[tree.is_leaf].tolist() == expected[tree.is_leaf].tolist()
+        assert tree.n_rows[0] == len(rows)
+        assert model.estimators_[t].tree_.n_node_samples[0] == len(rows)
+
+
+def test_numbers_of_rows_of_fractional_weights_are_rounded_weights() -> None:
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(90, 2)), rng.integers(0, 2, 90)
+    model = RandomForestClassifier(2, bootstrap=False)
+    model.fit(X, y, sample_weight=rng.uniform(0.01, 3, 90))
+    weighted = RandomForestClassifier(2, class_weight={0: 0.3}, random_state=1).fit(X, y)
+    for forest in (model, model.merge_forests(weighted)):
+        tree = forest.tree(0)
+        leaves = tree.is_leaf
+        assert tree.n_rows.min() == 1
+        expected = np.maximum(np.rint(tree.weight[leaves]), 1)
+        assert tree.n_rows[leaves].tolist() == expected.tolist()
+        assert tree.n_rows[0] == expected.sum()

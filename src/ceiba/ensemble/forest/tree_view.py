@@ -22,10 +22,15 @@ _MAX_IMPURITY = 1e290
 def tree_of(forest: Forest, number: int) -> Tree:
     """Return tree ``number`` of a forest.
 
-    Weights and values of the nodes are sums over their leaves, in draws of the tree's sample (for
-    regression in rows, if these have fractional weights). Impurity and gain are those of the Gini
-    index, or the variance of the leaves' means, whatever the criterion was. Reasons of leaves and
-    runner-up splits are not stored.
+    Weights and values of the nodes are sums over their leaves: draws of the tree's sample, times
+    class weights. Rows that are drawn at most once count by their weights where these are
+    fractional; with regression and with several targets they then count one each. Numbers of rows
+    are draws, too, whatever the class weights are. Where a classifier's rows count by fractional
+    weights the forest does not store their numbers: those of the leaves are their rounded
+    weights, at least 1.
+
+    Impurity and gain are those of the Gini index, or the variance of the leaves' means, whatever
+    the criterion was. Reasons of leaves and runner-up splits are not stored.
     """
     if not -forest.n_trees <= number < forest.n_trees:
         raise IndexError(
@@ -38,13 +43,16 @@ def tree_of(forest: Forest, number: int) -> Tree:
     parent = parents(nodes, is_leaf)
     depth = depths(parent)
     if forest.n_classes:
-        value = class_weights(forest, number) * forest.weight_unit[number]
+        units = class_weights(forest, number)
+        n_rows = _n_rows(forest, number, units, is_leaf)
+        value = units * forest.weight_unit[number]
         leaves = set_leaf_distributions(nodes, is_leaf, value)
         value = subtree_sums(value, parent, depth)
         weight = value.sum(axis=1)
         impurity = 1 - ((value / weight[:, None]) ** 2).sum(axis=1)
     else:
         leaves = np.empty((0, 0))
+        n_rows = np.where(is_leaf, view.child, 0).astype(np.int64)
         weight, value, impurity = regression_sums(nodes, is_leaf, parent, depth)
         view.child[is_leaf] = -1
     n = len(nodes)
@@ -55,13 +63,26 @@ def tree_of(forest: Forest, number: int) -> Tree:
     reason = np.where(pure, LeafReason.PURE, LeafReason.NOT_KEPT)
     return Tree(
         nodes=nodes, words=forest.words, tables=forest.tables, leaves=leaves,
-        schema=forest.schema, n_rows=np.rint(weight).astype(np.int64), weight=weight,
+        schema=forest.schema, n_rows=subtree_sums(n_rows, parent, depth), weight=weight,
         impurity=impurity, gain=gains(weight, impurity, parent, is_leaf), node_values=value,
         reason=np.where(is_leaf, reason, LeafReason.SPLIT).astype(np.uint8),
         method=np.where(is_leaf, SearchMethod.NONE, method).astype(np.uint8),
         ties=np.zeros(n, np.int32), depth=depth,
         runner_up_column=np.full(n, -1, np.int32), runner_up_gain=np.zeros(n),
     )  # fmt: skip
+
+
+def _n_rows(forest: Forest, number: int, units: Array, is_leaf: Array) -> Array:
+    """Return how many rows were drawn in each leaf of a classifier's tree; 0 elsewhere.
+
+    ``units`` are the class weights of the leaves, in the unit of the tree.
+    """
+    of_draw = None if forest.class_units is None else forest.class_units[number]
+    if of_draw is None or (of_draw == 1).all():  # as merged forests have where others have more
+        n_rows = units * forest.weight_unit[number]
+    else:
+        n_rows = units / of_draw
+    return np.where(is_leaf, np.maximum(np.rint(n_rows.sum(axis=1)), 1), 0).astype(np.int64)
 
 
 def parents(nodes: Array, is_leaf: Array) -> Array:
