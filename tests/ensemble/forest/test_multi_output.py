@@ -114,8 +114,8 @@ def test_out_of_bag_predictions_do_not_depend_on_the_trees_read_at_a_time(
     X, y = numbers()
     model = RandomForestRegressor(7, oob_score=True, max_samples=0.5)
     expected = model.fit(X, y).oob_prediction_
-    monkeypatch.setattr("ceiba.ensemble.forest.multi_output._OOB_TREES", 3)
-    monkeypatch.setattr("ceiba.ensemble.forest.multi_output._OOB_ROWS", 64)
+    monkeypatch.setattr("ceiba.ensemble.forest.oob_learner._OOB_TREES", 3)
+    monkeypatch.setattr("ceiba.ensemble.forest.oob_learner._OOB_ROWS", 64)
     assert np.array_equal(model.fit(X, y).oob_prediction_, expected, equal_nan=True)
 
 

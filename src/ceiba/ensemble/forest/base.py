@@ -36,7 +36,7 @@ from ceiba.ensemble.common.sampling import RowSampler, check_warm_start
 from ceiba.ensemble.forest.explain import forest_sum
 from ceiba.ensemble.forest.grower import TrainingSample
 from ceiba.ensemble.forest.model import Forest
-from ceiba.ensemble.forest.multi_output import (
+from ceiba.ensemble.forest.multi_output_fit import (
     MultiOutputSample,
     check_forest_options,
     check_same_outputs,
@@ -46,7 +46,12 @@ from ceiba.ensemble.forest.multi_output import (
 from ceiba.ensemble.forest.oob_learner import OOB_RESULTS, OutOfBagResults
 from ceiba.ensemble.forest.prune import prune_forest
 from ceiba.ensemble.forest.tree_view import depths, parents
-from ceiba.ensemble.forest.trees import ForestTrees, resolve_max_bins, unfitted_tree
+from ceiba.ensemble.forest.trees import (
+    TREE_PARAMETERS,
+    ForestTrees,
+    resolve_max_bins,
+    unfitted_tree,
+)
 from ceiba.stats import TargetSummary, ToLabeledRows
 from ceiba.stats.outputs import MultiOutputRows
 from ceiba.tree.config import TreeConfig, n_drawn_columns
@@ -63,12 +68,6 @@ from ceiba.tree.scoring import predict_batch, score, to_table
 _MAX_SUM = 1e308
 # With verbose, trees are grown in so many parts.
 _PROGRESS_PARTS = 10
-_TREE_PARAMETERS = (
-    "criterion", "thresholds", "n_thresholds", "max_bins", "missing",
-    "category_correction", "max_depth",
-    "min_samples_split", "min_samples_leaf", "min_weight_fraction_leaf", "min_impurity_decrease",
-    "max_leaf_nodes", "monotonic_cst", "interaction_cst",
-)  # fmt: skip
 
 
 class BaseForest(MemberSequence, ExplainedTreesMixin, OutOfBagResults):
@@ -164,7 +163,7 @@ class BaseForest(MemberSequence, ExplainedTreesMixin, OutOfBagResults):
             )
         if self.monotonic_cst is not None:
             check_leaf_probability(self)
-        values = {name: getattr(self, name) for name in _TREE_PARAMETERS}
+        values = {name: getattr(self, name) for name in (*TREE_PARAMETERS, "n_thresholds")}
         if self.max_bins == "auto":
             values["max_bins"] = None  # until the number of rows is known
         max_features = None if self.max_features_per == "tree" else self.max_features
@@ -326,7 +325,7 @@ class BaseForest(MemberSequence, ExplainedTreesMixin, OutOfBagResults):
 
     @property
     def estimators_(self) -> ForestTrees:
-        """The trees as estimators; each is made when it is asked for."""
+        """The trees as estimators; each is made on access."""
         check_is_fitted(self)
         return ForestTrees(self)
 
@@ -341,17 +340,17 @@ class BaseForest(MemberSequence, ExplainedTreesMixin, OutOfBagResults):
         """Row indices of each tree's sample, repeated as drawn; drawn again from the seeds."""
         check_is_fitted(self)
         forest, batches = self.forest_, getattr(self, "batches_", [])
-        found = {batch.fingerprint: batch for batch in batches}
+        by_fingerprint = {batch.fingerprint: batch for batch in batches}
         keys = [str(key) for key in forest.samples[:, 1].tolist()]
-        if not found.keys() >= set(keys):
+        if not by_fingerprint.keys() >= set(keys):
             raise AttributeError(
                 "estimators_samples_ requires a forest that stores how its rows were drawn, got "
                 "one of an earlier version: fit it again."
             )
-        draws = zip(keys, forest.tree_seeds.tolist(), strict=True)
+        drawn_batches = [by_fingerprint[key] for key in keys]
+        draws = zip(drawn_batches, forest.tree_seeds.tolist(), strict=True)
         return [
-            found[key].input_rows(found[key].sampler.draw(seed)).astype(np.int32)
-            for key, seed in draws
+            batch.input_rows(batch.sampler.draw(seed)).astype(np.int32) for batch, seed in draws
         ]
 
     @property
@@ -366,7 +365,7 @@ class BaseForest(MemberSequence, ExplainedTreesMixin, OutOfBagResults):
             check_forest_options(self)
             check_supported(self._tree_config())
             tags.target_tags.multi_output = True
-        except (TypeError, ValueError):  # fit refuses the parameters
+        except (TypeError, ValueError):  # invalid parameters
             tags.target_tags.multi_output = False
         return tags
 
@@ -449,8 +448,8 @@ class BaseForest(MemberSequence, ExplainedTreesMixin, OutOfBagResults):
     def _check_state(self) -> None:
         super()._check_state()
         if not isinstance(getattr(self, "forest_", None), Forest):
-            found = format_value(getattr(self, "forest_", None))
-            raise ValueError(f"forest_ must be a Forest, got {found}.")
+            value = format_value(getattr(self, "forest_", None))
+            raise ValueError(f"forest_ must be a Forest, got {value}.")
         if self.forest_.schema != self.schema_:
             raise ValueError(
                 f"forest_ must have the columns of schema_, {format_value(self.schema_.names)}, "

@@ -59,8 +59,8 @@ class RandomForestClassifier(ScanScoreMixin, ClassifierMixin, BaseForest):
         same in all out-of-bag results, as in scikit-learn: sample weights affect the draws only.
         Bagging weights rows by them, as ``score`` does with ``sample_weight``.
     oob_decision_function_ : ndarray of shape (n_rows, n_classes) or (n_rows, n_classes, n_outputs)
-        Class probabilities of each training row by the trees whose sample lacks it; NaN if there
-        is none, and for rows of weight zero.
+        Class probabilities of each training row by the trees that were grown without it; NaN if
+        there is none, and for rows of weight zero.
     oob_curve_ : OobCurve
         The out-of-bag error as a function of the number of trees, with a confidence band;
         ``oob_curve_.summary()`` describes whether there are enough trees.
@@ -101,7 +101,7 @@ class RandomForestClassifier(ScanScoreMixin, ClassifierMixin, BaseForest):
     ] = "gini"
     class_weight: Annotated[
         Literal["balanced", "balanced_subsample"] | Mapping[Any, float] | list[Any] | None,
-        "Factors of the weights of each class: a mapping (1 for classes it lacks), 'balanced' for "
+        "Factors of the weights of each class: a mapping (1 for other classes), 'balanced' for "
         "equal total weight of all classes, or 'balanced_subsample' for that in the sample of each "
         "tree. With several targets the factors of a row's classes are multiplied; a list has a "
         "mapping for each.",
@@ -121,8 +121,7 @@ class RandomForestClassifier(ScanScoreMixin, ClassifierMixin, BaseForest):
         """
         if self.n_outputs_ > 1:
             return predicted_classes(self.classes_, self.predict_proba(X))
-        probabilities = self._predict(X)
-        return np.asarray(self.classes_[self.forest_.decide(probabilities)])
+        return np.asarray(self.classes_[self._predict(X).argmax(axis=1)])
 
     def predict_proba(self, X: Any) -> Any:
         """Predict class probabilities: the mean over the trees of each row's leaf.
@@ -142,7 +141,7 @@ class RandomForestClassifier(ScanScoreMixin, ClassifierMixin, BaseForest):
         probabilities = self.predict_proba(X)
         with np.errstate(divide="ignore"):
             if self.n_outputs_ > 1:
-                return [np.log(own) for own in probabilities]
+                return [np.log(of_output) for of_output in probabilities]
             return np.log(probabilities)
 
     @property

@@ -57,11 +57,11 @@ def _leaf_values(forest: Forest, number: int, leaf_smoothing: float) -> tuple[Ar
     if not forest.n_classes:
         value = np.where(is_leaf, view.value, 0.0)[:, None]
         return value, np.where(is_leaf, view.child, 0).astype(np.float64)
-    own = class_weights(forest, number) * forest.weight_unit[number]
-    weight = own.sum(axis=1)
-    own[is_leaf] += leaf_smoothing
-    own[is_leaf] /= own[is_leaf].sum(axis=1, keepdims=True)
-    return own, weight
+    value = class_weights(forest, number) * forest.weight_unit[number]
+    weight = value.sum(axis=1)
+    value[is_leaf] += leaf_smoothing
+    value[is_leaf] /= value[is_leaf].sum(axis=1, keepdims=True)
+    return value, weight
 
 
 def _covers(forest: Forest, number: int, weight: Array) -> Array:

@@ -164,12 +164,8 @@ class Forest(Record):
         return out if self.n_classes else out[:, 0]
 
     def predict_class(self, table: Table, threads: int = 1, leaf_smoothing: float = 0.0) -> Array:
-        """Return the index of each row's most probable class."""
-        return self.decide(self.predict(table, threads, leaf_smoothing))
-
-    def decide(self, probabilities: Array) -> Array:
         """Return the index of each row's most probable class; ties go to the first."""
-        return np.asarray(probabilities.argmax(axis=1))
+        return np.asarray(self.predict(table, threads, leaf_smoothing).argmax(axis=1))
 
     def tree(self, number: int) -> Tree:
         """Return one tree; see `ceiba.ensemble.forest.tree_view`."""

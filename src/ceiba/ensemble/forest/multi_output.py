@@ -5,47 +5,26 @@ Segal & Xiao (2011), "Multivariate random forests", WIREs Data Mining and Knowle
 
 from __future__ import annotations
 
-import zlib
-from collections.abc import Callable
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
-from typing import Annotated, Any, Self
+from typing import Annotated, Self
 
 import numpy as np
 
 from ceiba import _native
 from ceiba._native import NodeTest
 from ceiba._typing import Array
-from ceiba.base import ArrayOf, ParameterError
+from ceiba.base import ArrayOf
 from ceiba.data.table import Table
-from ceiba.data.target import Target, class_indices
-from ceiba.engine import Engine
-from ceiba.ensemble.common.sampling import RowSampler, tree_seeds
-from ceiba.ensemble.forest.grower import encode_table, pairs_of, rows_as_drawn, sample_fingerprint
 from ceiba.ensemble.forest.model import Forest
-from ceiba.ensemble.forest.oob import trees_of_sample
 from ceiba.ensemble.forest.tree_view import parents, subtree_sums, tree_of
-from ceiba.stats import LabeledRows, TargetSummary
-from ceiba.stats.outputs import MultiOutputRows
-from ceiba.tree.config import TreeConfig
-from ceiba.tree.grow.output_targets import OutputTargets
-from ceiba.tree.grow.targets import FixedPointScale, GrowthInputs
 from ceiba.tree.model.multi_output import (
     MultiOutputTree,
     check_output_classes,
     check_vectors,
-    split_outputs,
 )
 from ceiba.tree.model.node_dtype import NodeView
 from ceiba.tree.model.tree import Tree
-from ceiba.tree.multi_output import class_attributes, output_class_weights, row_factors
-
-# Rows and trees whose leaves are kept at a time. The mask of a tree's out-of-bag rows has a byte
-# per row: those of 64 trees take the memory of eight columns, however many trees there are.
-_OOB_ROWS, _OOB_TREES = 65_536, 64
-# Parameters of forests that have no meaning for several targets, and their values without effect.
-_SINGLE_OUTPUT = {"importance": False, "ccp_alpha": 0.0, "quantiles": False,
-                  "leaf_probability": "plain"}  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)
@@ -145,171 +124,3 @@ class MultiOutputForest(Forest):
             )
         check_output_classes(self.output_classes, self.leaf_values.shape[1])
         check_vectors("leaf_values", self.leaf_values, self.output_classes)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class MultiOutputSample:
-    """Rows of a fit, the sampler of the trees' rows, and several targets.
-
-    The attributes are those of `ceiba.ensemble.forest.grower.TrainingSample`.
-    """
-
-    weighted_rows: LabeledRows
-    rows: LabeledRows
-    sampler: RowSampler
-    targets: OutputTargets
-    outputs: MultiOutputRows
-    class_weights: list[Array] | None
-
-    @classmethod
-    def of(
-        cls, outputs: MultiOutputRows, summary: TargetSummary, sampler: RowSampler,
-        class_weight: Any,
-    ) -> MultiOutputSample:  # fmt: skip
-        """Prepare rows of positive weight."""
-        weighted = outputs.labeled
-        rows, summary, sampler = rows_as_drawn(weighted, summary, sampler)
-        factors = output_class_weights(class_weight, outputs)
-        weight = rows.weight
-        if factors is not None:
-            weight = row_factors(factors, outputs) * (1.0 if weight is None else weight)
-        targets = OutputTargets.of(outputs, weight, summary.n_rows)
-        return cls(weighted, rows, sampler, targets, outputs, factors)
-
-    @property
-    def scale(self) -> FixedPointScale:
-        """Scale of the weights."""
-        return self.targets.scale
-
-    @property
-    def fingerprint(self) -> int:
-        """CRC-32 of table, targets, weights and sampler."""
-        crc = sample_fingerprint(self.sampler, self.weighted_rows)
-        for target in self.outputs.targets[1:]:
-            labels = [] if target.classes is None else target.classes.tolist()
-            crc = zlib.crc32(repr(labels).encode(), crc)
-            crc = zlib.crc32(np.ascontiguousarray(target.values).data.cast("B"), crc)
-        return crc
-
-    @property
-    def varies(self) -> bool:
-        """Whether some target differs between rows."""
-        return any(np.ptp(target.values) > 0 for target in self.outputs.targets)
-
-    def fitted_attributes(self) -> dict[str, Any]:
-        """Return the fitted attributes of a classifier's targets."""
-        return class_attributes(self.outputs, self.class_weights)
-
-    def tree_grower(
-        self, config: TreeConfig, seed: int, columns_per_tree: int, engine: Engine
-    ) -> Callable[[range], Forest]:
-        """Encode the table, and return a function that grows the trees of some numbers."""
-        encoding, codes, values = encode_table(self, config, seed, engine)
-        schema, scale, n_rows = self.rows.table.schema, self.scale, self.sampler.n_rows
-        inputs = GrowthInputs(schema, n_rows, 0, scale, seed)
-        growth = self.targets.growth(config, inputs).native
-        code_values = values.native(encoding.columns, all_values=config.max_bins is None)
-        fingerprint = self.fingerprint
-
-        def grow(numbers: range) -> Forest:
-            origins = pairs_of(seed, np.array(numbers))
-            forest_config = _native.ForestConfig(
-                tree=growth, seeds=tree_seeds(origins), columns_per_tree=columns_per_tree,
-                min_weight_fraction=float(config.min_weight_fraction_leaf), balanced_unit=0.0,
-            )  # fmt: skip
-            arrays, leaf_values = _native.forest_grow_vectors(
-                forest_config, codes, encoding.native(), self.targets.native,
-                self.sampler.native(), code_values, engine.threads,
-            )  # fmt: skip
-            return MultiOutputForest(
-                **arrays, origins=origins, schema=schema, n_grown=numbers.stop,
-                weight_unit=np.full(len(numbers), scale.weight_unit),
-                samples=pairs_of(n_rows, np.full(len(numbers), fingerprint)), n_classes=0,
-                leaf_values=leaf_values, output_classes=self.targets.output_classes,
-            )  # fmt: skip
-
-        return grow
-
-
-def check_forest_options(model: Any) -> None:
-    """Raise `ParameterError` for options that forests of several targets do not have."""
-    for name, unset in _SINGLE_OUTPUT.items():
-        value = getattr(model, name, unset)
-        if value != unset:
-            raise ParameterError(
-                f"{name}={value!r} requires one target, got a y with several columns: set "
-                f"{name}={unset!r}, or fit a model for each column."
-            )
-    if isinstance(weight := getattr(model, "class_weight", None), str) and weight != "balanced":
-        raise ParameterError(
-            f"class_weight={weight!r} requires one target, got a y with several columns: set "
-            "class_weight='balanced', or fit a model for each column."
-        )
-
-
-def with_known_classes(outputs: MultiOutputRows, classes: list[Array] | None) -> MultiOutputRows:
-    """Return rows whose class indices are those of an earlier fit."""
-    if classes is None:
-        return outputs
-    targets = []
-    for target, own in zip(outputs.targets, classes, strict=True):
-        assert target.classes is not None
-        targets.append(Target(class_indices(target.classes, own)[target.values], own))
-    return replace(outputs, targets=targets)
-
-
-def check_same_outputs(previous: Forest, n_outputs: int) -> None:
-    """Raise ValueError for a warm start with another number of targets."""
-    if previous.n_outputs != n_outputs:
-        raise ValueError(
-            f"warm_start=True requires the targets of the existing trees, {previous.n_outputs}, "
-            f"got {n_outputs}: set warm_start=False."
-        )
-
-
-def out_of_bag_vectors(
-    forest: MultiOutputForest, sample: MultiOutputSample, threads: int
-) -> tuple[Array, Array]:
-    """Return the mean vector of each row over the trees whose sample lacks it, and their number.
-
-    Rows without such a tree have NaN. Raise ValueError if no tree was grown from the rows.
-    """
-    n_rows, table = len(sample.rows), sample.rows.table
-    sums, n_trees = np.zeros((n_rows, forest.leaf_values.shape[1])), np.zeros(n_rows, np.int64)
-    sampled = np.flatnonzero(trees_of_sample(forest, sample))
-    for start in range(0, len(sampled), _OOB_TREES):
-        numbers = sampled[start : start + _OOB_TREES]
-        trees = forest.select_trees(np.isin(np.arange(forest.n_trees), numbers))
-        is_out = np.array([sample.sampler.counts(int(seed)) == 0 for seed in trees.tree_seeds])
-        n_trees += is_out.sum(axis=0)
-        for first in range(0, n_rows, _OOB_ROWS):
-            block = np.arange(first, min(first + _OOB_ROWS, n_rows))
-            leaves = trees.apply(table.take(block), threads)
-            for t in range(len(numbers)):
-                out = is_out[t, block]
-                nodes = trees.tree_offsets[t] + leaves[out, t]
-                sums[block[out]] += trees.leaf_values[trees.leaf_row[nodes]]
-    mean = np.full(sums.shape, np.nan)
-    np.divide(sums, n_trees[:, None], out=mean, where=n_trees[:, None] > 0)
-    return mean, n_trees
-
-
-def decision_function_of(mean: Array, output_classes: Array) -> Array:
-    """Return probabilities as scikit-learn does: (n_rows, n_classes, n_outputs)."""
-    return np.stack(split_outputs(mean, output_classes), axis=2)
-
-
-def check_equal_classes(output_classes: Array) -> None:
-    """Raise ValueError for outputs of different numbers of classes, as scikit-learn."""
-    if (output_classes != output_classes[0]).any():
-        raise ValueError(
-            "The type of target cannot be used to compute OOB estimates: all outputs must have the "
-            f"same number of classes, got {output_classes.tolist()}. Set oob_score=False."
-        )
-
-
-def same_classes(one: Any, other: Any) -> bool:
-    """Return whether two classifiers have the same classes, in every output."""
-    if isinstance(one, list) and isinstance(other, list):
-        return len(one) == len(other) and all(map(np.array_equal, one, other))
-    return np.array_equal(one, other)

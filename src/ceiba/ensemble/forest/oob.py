@@ -29,7 +29,7 @@ Measure = Literal["error rate", "mean squared error"]
 class OobCurve(Record):
     """Out-of-bag error of the first 1, 2, ... trees, with a confidence band.
 
-    A row is predicted by the trees whose sample lacks it. The band is Wilson's interval of an error
+    A row is predicted by the trees grown without it. The band is Wilson's interval of an error
     rate, or a normal interval of a mean squared error.
 
     Parameters
@@ -151,7 +151,7 @@ class PermutationImportance(Record):
     """Permutation importance of the columns on out-of-bag rows, with a null band.
 
     The importance of a column is the mean over rows of the increase of a row's loss, averaged over
-    the trees whose sample lacks the row, when the column is permuted among such rows. For a column
+    the trees grown without the row, when the column is permuted among such rows. For a column
     without information beyond the others the two losses differ by chance alone: its importance is
     within ``null_band`` of zero, and ``above_noise`` is zero. Rows are not independent: each is
     predicted by trees that were grown from the others, so that what two rows have in common by

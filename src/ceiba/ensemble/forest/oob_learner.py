@@ -5,6 +5,7 @@ from __future__ import annotations
 from numbers import Integral
 from typing import Any, ClassVar
 
+import numpy as np
 from sklearn.metrics import r2_score
 from sklearn.utils.validation import check_is_fitted
 
@@ -17,14 +18,11 @@ from ceiba.engine.choose import check_in_memory
 from ceiba.ensemble.common.sampling import warn_in_all_samples
 from ceiba.ensemble.forest.grower import TrainingSample
 from ceiba.ensemble.forest.model import Forest
-from ceiba.ensemble.forest.multi_output import (
-    MultiOutputForest,
-    check_equal_classes,
-    decision_function_of,
-    out_of_bag_vectors,
-)
-from ceiba.ensemble.forest.oob import OutOfBag, PermutationImportance
+from ceiba.ensemble.forest.multi_output import MultiOutputForest
+from ceiba.ensemble.forest.multi_output_fit import MultiOutputSample
+from ceiba.ensemble.forest.oob import OutOfBag, PermutationImportance, trees_of_sample
 from ceiba.ensemble.forest.parameters import ForestParameters
+from ceiba.tree.model.multi_output import split_outputs
 from ceiba.tree.multi_output import check_one_output
 
 # Fitted attributes about out-of-bag rows; they are dropped when trees are dropped or added.
@@ -32,6 +30,9 @@ OOB_RESULTS = (
     "oob_score_", "oob_curve_", "oob_decision_function_", "oob_prediction_", "oob_errors_",
     "oob_importance_", "leaf_targets_",
 )  # fmt: skip
+# Rows and trees whose leaves are kept at a time. The mask of a tree's out-of-bag rows has a byte
+# per row: those of 64 trees take the memory of eight columns, however many trees there are.
+_OOB_ROWS, _OOB_TREES = 65_536, 64
 
 
 class OutOfBagResults(ForestParameters, Estimator):
@@ -74,13 +75,13 @@ class OutOfBagResults(ForestParameters, Estimator):
     ) -> dict[str, Any]:
         """Return predictions and score on out-of-bag rows of several targets."""
         is_classifier = forest.output_classes[0] > 0
-        mean, n_trees = out_of_bag_vectors(forest, sample, threads)
+        mean, n_trees = _mean_vectors(forest, sample, threads)
         predicted = n_trees > 0
         warn_in_all_samples(int((~predicted).sum()), len(n_trees), "tree")
         y, metric = sample.outputs.values, r2_score
         score, predictions = float("nan"), mean
         if is_classifier:
-            mean = decision_function_of(mean, forest.output_classes)
+            mean = _stacked_probabilities(mean, forest.output_classes)
             predictions, metric = mean.argmax(axis=1), _subset_accuracy
         if predicted.sum() > (0 if is_classifier else 1):
             metric = self.oob_score if callable(self.oob_score) else metric
@@ -90,7 +91,7 @@ class OutOfBagResults(ForestParameters, Estimator):
     def _check_multi_output_oob(self, output_classes: Array) -> None:
         """Raise before the trees are grown for targets without out-of-bag results."""
         if self.oob_score:
-            check_equal_classes(output_classes)
+            _check_equal_classes(output_classes)
 
     def _score_oob(self, mean: Array, n_trees: Array, sample: TrainingSample) -> float:
         raise NotImplementedError
@@ -174,3 +175,44 @@ class OutOfBagResults(ForestParameters, Estimator):
 def _subset_accuracy(y: Array, predictions: Array) -> float:
     """Return the fraction of rows whose classes are all predicted right, as ``score`` does."""
     return float((y == predictions).all(axis=1).mean())
+
+
+def _mean_vectors(
+    forest: MultiOutputForest, sample: MultiOutputSample, threads: int
+) -> tuple[Array, Array]:
+    """Return the out-of-bag mean vector of each row, and the number of its trees.
+
+    Rows without such a tree have NaN. Raise ValueError if no tree was grown from the rows.
+    """
+    n_rows, table = len(sample.rows), sample.rows.table
+    sums, n_trees = np.zeros((n_rows, forest.leaf_values.shape[1])), np.zeros(n_rows, np.int64)
+    sampled = np.flatnonzero(trees_of_sample(forest, sample))
+    for start in range(0, len(sampled), _OOB_TREES):
+        numbers = sampled[start : start + _OOB_TREES]
+        trees = forest.select_trees(np.isin(np.arange(forest.n_trees), numbers))
+        is_out = np.array([sample.sampler.counts(int(seed)) == 0 for seed in trees.tree_seeds])
+        n_trees += is_out.sum(axis=0)
+        for first in range(0, n_rows, _OOB_ROWS):
+            block = np.arange(first, min(first + _OOB_ROWS, n_rows))
+            leaves = trees.apply(table.take(block), threads)
+            for t in range(len(numbers)):
+                out = is_out[t, block]
+                nodes = trees.tree_offsets[t] + leaves[out, t]
+                sums[block[out]] += trees.leaf_values[trees.leaf_row[nodes]]
+    mean = np.full(sums.shape, np.nan)
+    np.divide(sums, n_trees[:, None], out=mean, where=n_trees[:, None] > 0)
+    return mean, n_trees
+
+
+def _stacked_probabilities(mean: Array, output_classes: Array) -> Array:
+    """Return probabilities as scikit-learn does: (n_rows, n_classes, n_outputs)."""
+    return np.stack(split_outputs(mean, output_classes), axis=2)
+
+
+def _check_equal_classes(output_classes: Array) -> None:
+    """Raise ValueError for outputs of different numbers of classes, as scikit-learn."""
+    if (output_classes != output_classes[0]).any():
+        raise ValueError(
+            "The type of target cannot be used to compute OOB estimates: all outputs must have the "
+            f"same number of classes, got {output_classes.tolist()}. Set oob_score=False."
+        )

@@ -91,7 +91,7 @@ class ForestParameters(Parameters):
     max_samples: MaxSamples = None
     oob_score: Annotated[
         bool | Callable[..., Any],
-        "Whether to predict each training row by the trees whose sample lacks it: ``oob_score_`` "
+        "Whether to predict each training row by the trees grown without it: ``oob_score_`` "
         "and ``oob_curve_``. A function ``metric(y_true, y_pred)`` computes ``oob_score_`` from "
         "numbers or, for a classifier, from class indices; True for accuracy or R².",
     ] = False

@@ -45,8 +45,8 @@ class RandomForestRegressor(ScanScoreMixin, RegressorMixin, BaseForest):
         With ``oob_score``: R², or the given metric, on out-of-bag rows, which all count the same:
         sample weights affect the draws only.
     oob_prediction_ : ndarray of shape (n_rows,) or (n_rows, n_outputs)
-        Prediction of each training row by the trees whose sample lacks it; NaN if there is none,
-        and for rows of weight zero.
+        Prediction of each training row by the trees that were grown without it; NaN if there is
+        none, and for rows of weight zero.
     oob_curve_ : OobCurve
         The out-of-bag error as a function of the number of trees, with a confidence band.
     oob_errors_ : ndarray
@@ -131,8 +131,8 @@ class RandomForestRegressor(ScanScoreMixin, RegressorMixin, BaseForest):
         if probabilities.ndim != 1 or not inside.all():
             raise ValueError(f"q must be in [0, 1], got {q}.")
         leaves, threads = self._leaves(X)
-        found = self.leaf_targets_.quantiles(self.forest_, leaves, probabilities, threads)
-        return np.asarray(found[:, 0] if np.ndim(q) == 0 else found)
+        quantiles = self.leaf_targets_.quantiles(self.forest_, leaves, probabilities, threads)
+        return np.asarray(quantiles[:, 0] if np.ndim(q) == 0 else quantiles)
 
     def predict_interval(
         self, X: Any, coverage: float = 0.9, *, method: Literal["oob", "quantiles"] = "oob"
@@ -204,8 +204,8 @@ class RandomForestRegressor(ScanScoreMixin, RegressorMixin, BaseForest):
             raise ValueError(f"forest_ must be a regression forest, got {n_classes} classes.")
         if "leaf_targets_" in vars(self):
             if not isinstance(self.leaf_targets_, LeafTargets):
-                found = format_value(self.leaf_targets_)
-                raise ValueError(f"leaf_targets_ must be a LeafTargets, got {found}.")
+                value = format_value(self.leaf_targets_)
+                raise ValueError(f"leaf_targets_ must be a LeafTargets, got {value}.")
             self.leaf_targets_.check_forest(self.forest_)
         errors = vars(self).get("oob_errors_", np.empty(0))
         ArrayOf("float64", "n").check("oob_errors_", errors, {})

@@ -114,9 +114,9 @@ def class_weights(forest: Forest, number: int) -> Array:
 
 def set_leaf_distributions(nodes: Array, is_leaf: Array, weights: Array) -> Array:
     """Return the distinct class distributions; set the leaves to their indices."""
-    own = weights[is_leaf]
+    of_leaves = weights[is_leaf]
     distributions, row = np.unique(
-        own / own.sum(axis=1, keepdims=True), axis=0, return_inverse=True
+        of_leaves / of_leaves.sum(axis=1, keepdims=True), axis=0, return_inverse=True
     )
     view = NodeView(nodes)
     view.child[is_leaf] = row.reshape(-1)
@@ -129,8 +129,8 @@ def subtree_sums(value: Array, parent: Array, depth: Array) -> Array:
     """Return the sum over the leaves below each node."""
     total = value.copy()
     for d in range(int(depth.max()), 0, -1):
-        own = np.flatnonzero(depth == d)
-        np.add.at(total, parent[own], total[own])
+        nodes = np.flatnonzero(depth == d)
+        np.add.at(total, parent[nodes], total[nodes])
     return total
 
 

@@ -1,4 +1,4 @@
-"""The trees of a forest as estimators, made when they are asked for."""
+"""The trees of a forest as estimators, made on access."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 
 # Fitted attributes that a tree has in common with its forest.
 _SHARED = ("schema_", "n_features_in_", "feature_names_in_", "classes_", "n_classes_")
-# Parameters that a tree has in common with its forest.
-_PARAMETERS = (
+# Parameters of the growth that a tree has in common with its forest, under the same names.
+TREE_PARAMETERS = (
     "criterion", "thresholds", "max_bins", "missing", "category_correction", "max_depth",
     "min_samples_split", "min_samples_leaf", "min_weight_fraction_leaf", "min_impurity_decrease",
-    "max_leaf_nodes", "monotonic_cst", "interaction_cst", "leaf_probability", "n_jobs",
+    "max_leaf_nodes", "monotonic_cst", "interaction_cst",
 )  # fmt: skip
 
 # max_bins="auto". CPU seconds of 50 trees, exact and in 255 bins, and the difference of accuracy or
@@ -73,7 +73,8 @@ def resolve_max_bins(forest: BaseForest, n_rows: int) -> int | None:
 
 def unfitted_tree(forest: BaseForest, n_rows: int) -> Any:
     """Return a decision tree with the parameters of a forest's trees grown from so many rows."""
-    parameters = {name: getattr(forest, name) for name in _PARAMETERS if hasattr(forest, name)}
+    names = (*TREE_PARAMETERS, "leaf_probability", "n_jobs")
+    parameters = {name: getattr(forest, name) for name in names if hasattr(forest, name)}
     parameters["max_bins"] = resolve_max_bins(forest, n_rows)
     if forest.thresholds == "random":
         parameters["n_thresholds"] = forest.n_thresholds

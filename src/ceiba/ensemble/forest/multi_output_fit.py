@@ -1,0 +1,157 @@
+"""The fit of forests of several targets: options, rows and growth."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from ceiba import _native
+from ceiba._typing import Array
+from ceiba.base import ParameterError
+from ceiba.data.target import Target, class_indices
+from ceiba.engine import Engine
+from ceiba.ensemble.common.sampling import RowSampler, tree_seeds
+from ceiba.ensemble.forest.grower import encode_table, pairs_of, rows_as_drawn, sample_fingerprint
+from ceiba.ensemble.forest.model import Forest
+from ceiba.ensemble.forest.multi_output import MultiOutputForest
+from ceiba.stats import LabeledRows, TargetSummary
+from ceiba.stats.outputs import MultiOutputRows
+from ceiba.tree.config import TreeConfig
+from ceiba.tree.grow.output_targets import OutputTargets
+from ceiba.tree.grow.targets import FixedPointScale, GrowthInputs
+from ceiba.tree.multi_output import class_attributes, output_class_weights, row_factors
+
+# Parameters of forests that have no meaning for several targets, and their values without effect.
+_SINGLE_OUTPUT = {"importance": False, "ccp_alpha": 0.0, "quantiles": False,
+                  "leaf_probability": "plain"}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class MultiOutputSample:
+    """Rows of a fit, the sampler of the trees' rows, and several targets.
+
+    The attributes are those of `ceiba.ensemble.forest.grower.TrainingSample`.
+    """
+
+    weighted_rows: LabeledRows
+    rows: LabeledRows
+    sampler: RowSampler
+    targets: OutputTargets
+    outputs: MultiOutputRows
+    class_weights: list[Array] | None
+
+    @classmethod
+    def of(
+        cls, outputs: MultiOutputRows, summary: TargetSummary, sampler: RowSampler,
+        class_weight: Any,
+    ) -> MultiOutputSample:  # fmt: skip
+        """Prepare rows of positive weight."""
+        weighted = outputs.labeled
+        rows, summary, sampler = rows_as_drawn(weighted, summary, sampler)
+        factors = output_class_weights(class_weight, outputs)
+        weight = rows.weight
+        if factors is not None:
+            weight = row_factors(factors, outputs) * (1.0 if weight is None else weight)
+        targets = OutputTargets.of(outputs, weight, summary.n_rows)
+        return cls(weighted, rows, sampler, targets, outputs, factors)
+
+    @property
+    def scale(self) -> FixedPointScale:
+        """Scale of the weights."""
+        return self.targets.scale
+
+    @property
+    def fingerprint(self) -> int:
+        """CRC-32 of table, targets, weights and sampler."""
+        crc = sample_fingerprint(self.sampler, self.weighted_rows)
+        for target in self.outputs.targets[1:]:
+            labels = [] if target.classes is None else target.classes.tolist()
+            crc = zlib.crc32(repr(labels).encode(), crc)
+            crc = zlib.crc32(np.ascontiguousarray(target.values).data.cast("B"), crc)
+        return crc
+
+    @property
+    def varies(self) -> bool:
+        """Whether some target differs between rows."""
+        return any(np.ptp(target.values) > 0 for target in self.outputs.targets)
+
+    def fitted_attributes(self) -> dict[str, Any]:
+        """Return the fitted attributes of a classifier's targets."""
+        return class_attributes(self.outputs, self.class_weights)
+
+    def tree_grower(
+        self, config: TreeConfig, seed: int, columns_per_tree: int, engine: Engine
+    ) -> Callable[[range], Forest]:
+        """Encode the table, and return a function that grows the trees of some numbers."""
+        encoding, codes, values = encode_table(self, config, seed, engine)
+        schema, scale, n_rows = self.rows.table.schema, self.scale, self.sampler.n_rows
+        inputs = GrowthInputs(schema, n_rows, 0, scale, seed)
+        growth = self.targets.growth(config, inputs).native
+        code_values = values.native(encoding.columns, all_values=config.max_bins is None)
+        fingerprint = self.fingerprint
+
+        def grow(numbers: range) -> Forest:
+            origins = pairs_of(seed, np.array(numbers))
+            forest_config = _native.ForestConfig(
+                tree=growth, seeds=tree_seeds(origins), columns_per_tree=columns_per_tree,
+                min_weight_fraction=float(config.min_weight_fraction_leaf), balanced_unit=0.0,
+            )  # fmt: skip
+            arrays, leaf_values = _native.forest_grow_vectors(
+                forest_config, codes, encoding.native(), self.targets.native,
+                self.sampler.native(), code_values, engine.threads,
+            )  # fmt: skip
+            return MultiOutputForest(
+                **arrays, origins=origins, schema=schema, n_grown=numbers.stop,
+                weight_unit=np.full(len(numbers), scale.weight_unit),
+                samples=pairs_of(n_rows, np.full(len(numbers), fingerprint)), n_classes=0,
+                leaf_values=leaf_values, output_classes=self.targets.output_classes,
+            )  # fmt: skip
+
+        return grow
+
+
+def check_forest_options(model: Any) -> None:
+    """Raise `ParameterError` for options that forests of several targets do not have."""
+    for name, unset in _SINGLE_OUTPUT.items():
+        value = getattr(model, name, unset)
+        if value != unset:
+            raise ParameterError(
+                f"{name}={value!r} requires one target, got a y with several columns: set "
+                f"{name}={unset!r}, or fit a model for each column."
+            )
+    if isinstance(weight := getattr(model, "class_weight", None), str) and weight != "balanced":
+        raise ParameterError(
+            f"class_weight={weight!r} requires one target, got a y with several columns: set "
+            "class_weight='balanced', or fit a model for each column."
+        )
+
+
+def with_known_classes(outputs: MultiOutputRows, classes: list[Array] | None) -> MultiOutputRows:
+    """Return rows whose class indices are those of an earlier fit."""
+    if classes is None:
+        return outputs
+    targets = []
+    for target, known in zip(outputs.targets, classes, strict=True):
+        assert target.classes is not None
+        targets.append(Target(class_indices(target.classes, known)[target.values], known))
+    return replace(outputs, targets=targets)
+
+
+def check_same_outputs(previous: Forest, n_outputs: int) -> None:
+    """Raise ValueError for a warm start with another number of targets."""
+    if previous.n_outputs != n_outputs:
+        raise ValueError(
+            f"warm_start=True requires the targets of the existing trees, {previous.n_outputs}, "
+            f"got {n_outputs}: set warm_start=False."
+        )
+
+
+def same_classes(one: Any, other: Any) -> bool:
+    """Return whether two classifiers have the same classes, in every output."""
+    if isinstance(one, list) and isinstance(other, list):
+        return len(one) == len(other) and all(map(np.array_equal, one, other))
+    return np.array_equal(one, other)
