@@ -85,6 +85,7 @@ nb::tuple grow_vector_trees(const ForestConfig& config, const AnyCodes& any,
         [&](const auto& codes) {
             const auto columns = encoded_columns(codes, encoding.view());
             check_config(config);
+            check_constraints(config.tree, columns.columns);
             const VectorTargets view = targets.view(columns.rows, config.tree);
             require(sampler.sampling.rows == columns.rows, "sampler must draw from the rows.");
             const Scales scales = values.view();

@@ -94,9 +94,10 @@ class ForestGrower {
     PackedForest run(int threads) {
         const std::size_t trees = config_.seeds.size();
         std::vector<PackedForest> grown(trees);
+        // Some hundred operations per value: a full tree searches every row some ten times.
         const double work =
             100.0 * double(trees) * double(columns_.rows) * double(columns_.count());
-        const int used = threads_for(work, threads);
+        const int used = threads_ = threads_for(work, threads);
         using Space = Workspace<Code>;
         std::vector<std::unique_ptr<Space>> spaces{std::size_t(used)};
         for_segments({trees, trees}, used, [&](std::size_t t, int thread, Interrupt& interrupt) {
@@ -165,6 +166,8 @@ class ForestGrower {
         builder.clear();
         builder.config = config_.tree;
         builder.config.seed = seed;
+        // Every thread grows a tree of its own.
+        builder.config.max_histogram_bytes /= std::size_t(threads_);
         builder.excluded =
             tree::columns_not_drawn(columns_.count(), config_.columns_per_tree, seed);
         TreeTargets tree_targets;
@@ -244,7 +247,8 @@ class ForestGrower {
         return spec;
     }
 
-    // All columns are searched: sort them once and partition them with the rows.
+    // Trees that search most columns in every node, with a limit on leaves, or of absolute errors:
+    // all columns are sorted or counted, as in single trees.
     PackedForest grow_presorted(Workspace<Code>& space, TreeTargets& tree_targets,
                                 const Number* count, Interrupt& interrupt) {
         TreeBuilder& builder = space.builder;
@@ -278,6 +282,7 @@ class ForestGrower {
     const tree::Targets& targets_;
     const Sampling& sampling_;
     const tree::Scales& scales_;
+    int threads_ = 1;
     bool row_major_ = false;
     std::vector<Code> codes_;
     std::vector<double> table_;

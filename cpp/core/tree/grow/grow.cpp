@@ -2,8 +2,8 @@
 //
 // Large nodes are split one after the other, their columns distributed over the threads: a column
 // with few codes by a histogram (that of the largest branch is the parent's minus those of the
-// other branches), one with many codes by sorting. Nodes that fit into the cache are grown to the
-// end in parallel (SubtreeGrower).
+// other branches), one with many codes by sorting. Without a limit on leaves, nodes that fit into the
+// cache are grown to the end in parallel (SubtreeGrower).
 #include <algorithm>
 #include <memory>
 #include <ranges>

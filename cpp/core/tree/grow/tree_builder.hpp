@@ -37,7 +37,7 @@ enum class Reason : std::uint8_t {
 
 struct Node {
     std::uint64_t path = 1;
-    double term = 0, terms = 0;
+    double term = 0;
     // Absolute error: the median, and the sum of the distances to it. Several outputs: the squared
     // error.
     double median = 0, deviation = 0;
