@@ -232,14 +232,14 @@ class Explanation:
         order = np.argsort(-np.abs(added), kind="stable")
         order = order[added[order] != 0]
         shown, rest = order[:max_columns], order[max_columns:]
-        found = [
+        largest = [
             (self.columns[j], _text(self.values[j], plain=True), float(added[j]))
             for j in shown.tolist()
         ]
         if len(rest):
             others = f"{len(rest)} other column{'s'[: len(rest) - 1]}"
-            found.append((others, "", float(added[rest].sum())))
-        return found
+            largest.append((others, "", float(added[rest].sum())))
+        return largest
 
     def _contribution_lines(self) -> list[str]:
         if self.contributions is None or self.base is None or self.scores is None:
@@ -301,11 +301,19 @@ def neighbor_lines(neighbors: Neighbors, columns: list[str]) -> list[str]:
 def explained_row(learner: Any, X: Any) -> Table:
     """Return one row under the schema of a fitted learner; raise for others, and for files."""
     check_is_fitted(learner)
-    check_in_memory("explain", X)
-    _, source = learner._open_source(X, reset=False)
-    table: Table = source.partitions[0].load().table
+    table, _ = explained_table(learner, X, "explain")
     check_one_row(table)
     return table
+
+
+def explained_table(learner: Any, X: Any, name: str) -> tuple[Table, int]:
+    """Return rows under the schema of a fitted learner, and the number of threads.
+
+    ``name`` is that of the method or parameter in the error for rows that are not in memory.
+    """
+    check_in_memory(name, X)
+    engine, source = learner._open_source(X, reset=False)
+    return source.partitions[0].load().table, engine.threads
 
 
 def check_one_row(table: Table) -> None:

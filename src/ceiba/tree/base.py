@@ -230,7 +230,7 @@ class DecisionTree(TreeParameters, PruningMixin, ExplainedTreesMixin, Estimator)
         try:
             check_tree_options(self, TreeConfig.from_estimator(self))
             tags.target_tags.multi_output = True
-        except (TypeError, ValueError):  # fit refuses the parameters
+        except (TypeError, ValueError):  # invalid parameters
             tags.target_tags.multi_output = False
         return tags
 

@@ -233,7 +233,7 @@ class DecisionTreeClassifier(ScanScoreMixin, ClassifierMixin, DecisionTree):
         probabilities = self.predict_proba(X)
         with np.errstate(divide="ignore"):
             if self.n_outputs_ > 1:
-                return [np.log(own) for own in probabilities]
+                return [np.log(of_output) for of_output in probabilities]
             return np.log(probabilities)
 
     def _class_weights(self, summary: TargetSummary) -> Array | None:

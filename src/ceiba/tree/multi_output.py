@@ -177,8 +177,9 @@ def output_class_weights(class_weight: Any, rows: MultiOutputRows) -> list[Array
         )
     factors = []
     for output_weight, target in zip(class_weight, rows.targets, strict=True):
-        found = class_weight_factors(output_weight, _class_summary(target))
-        factors.append(np.ones(len(np.asarray(target.classes))) if found is None else found)
+        of_output = class_weight_factors(output_weight, _class_summary(target))
+        n_classes = len(np.asarray(target.classes))
+        factors.append(np.ones(n_classes) if of_output is None else of_output)
     return factors
 
 

@@ -8,9 +8,8 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from ceiba._typing import Array
-from ceiba.base.explanation import Explanation, check_one_row
+from ceiba.base.explanation import Explanation, check_one_row, explained_table
 from ceiba.data.table import Table
-from ceiba.engine.choose import check_in_memory
 from ceiba.tree.explain.conditions import branch_condition
 from ceiba.tree.explain.shap import ShapValues, TreeSum
 from ceiba.tree.model.tree import Tree
@@ -37,13 +36,6 @@ class ExplainedTreesMixin:
     def _path(self, table: Table) -> list[str]:
         """Return the conditions that the only row of a table satisfies; none for ensembles."""
         return []
-
-    def _explained_table(self, X: Any, method: str) -> tuple[Table, int]:
-        """Return rows under the schema of the model, and the number of threads."""
-        check_in_memory(method, X)
-        learner: Any = self
-        engine, source = learner._open_source(X, reset=False)
-        return source.partitions[0].load().table, engine.threads
 
     def shap_values(self, X: Any, background: Any = None) -> Array:
         """Compute the Shapley value of each column for the score of each row.
@@ -92,9 +84,9 @@ class ExplainedTreesMixin:
         """
         check_is_fitted(self)
         trees = self._tree_sum()
-        found = self._shap(trees, *self._explained_table(X, "shap_values"), background)
-        single = found.values.shape[2] == 1 and self._single_score
-        return found.values[:, :, 0] if single else found.values
+        rows, threads = explained_table(self, X, "shap_values")
+        values = self._shap(trees, rows, threads, background).values
+        return values[:, :, 0] if values.shape[2] == 1 and self._single_score else values
 
     def expected_value(self, background: Any = None) -> float | Array:
         """Compute the base value of `shap_values`: the score before any column is known.
@@ -125,7 +117,7 @@ class ExplainedTreesMixin:
         if background is None:
             base = trees.expected_scores()
         else:
-            rows, _ = self._explained_table(background, "background")
+            rows, _ = explained_table(self, background, "background")
             base = self._raw_scores(rows).mean(axis=0)
         return float(base[0]) if len(base) == 1 and self._single_score else base
 
@@ -137,7 +129,7 @@ class ExplainedTreesMixin:
     def _shap(self, trees: TreeSum, table: Table, threads: int, background: Any) -> ShapValues:
         if background is None:
             return trees.explain(table, threads=threads)
-        others, _ = self._explained_table(background, "background")
+        others, _ = explained_table(self, background, "background")
         return trees.explain(table, others, threads)
 
     def explain(self, X: Any, background: Any = None) -> Explanation:
@@ -160,9 +152,9 @@ class ExplainedTreesMixin:
         """
         check_is_fitted(self)
         trees = self._tree_sum()
-        table, threads = self._explained_table(X, "explain")
+        table, threads = explained_table(self, X, "explain")
         check_one_row(table)
-        found = self._shap(trees, table, threads, background)
+        shap = self._shap(trees, table, threads, background)
         learner: Any = self
         classes = learner.classes_.tolist() if hasattr(self, "classes_") else []
         # Not the sum of the contributions: that it adds up to the scores can then be checked.
@@ -171,7 +163,7 @@ class ExplainedTreesMixin:
         if classes:
             is_score = self._score_name == "probability"
             probabilities = scores if is_score else learner.predict_proba(table)[0]
-        base, contributions = found.base, found.values[0]
+        base, contributions = shap.base, shap.values[0]
         if len(classes) == 2 and len(base) == 1:
             base, scores, contributions = map(_of_both_classes, (base, scores, contributions))
         return Explanation.of(

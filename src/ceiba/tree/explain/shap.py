@@ -53,7 +53,7 @@ class TreeSum:
     offset : ndarray of shape (n_outputs,), optional
         Added to the scores.
     fractional : bool
-        Whether a row that lacks the value of a split follows all branches, by their covers.
+        Whether a row without the value of a split follows all branches, by their covers.
     """
 
     nodes: Array

@@ -98,7 +98,7 @@ def join_trees(
 ) -> dict[str, Array]:
     """Join the arrays of packed trees, part after part; each argument has one of every part.
 
-    Nodes that refer to entries of ``words`` or ``tables`` refer to the same entries behind those of
+    Nodes that refer to entries of ``words`` or ``tables`` refer to the same entries after those of
     the parts before.
     """
     first_node, first_word, first_entry = (
@@ -115,7 +115,7 @@ def join_trees(
 
 
 def _shift_references(nodes: Array, n_words: int, n_entries: int) -> Array:
-    """Return nodes whose words and table entries are behind so many others."""
+    """Return nodes whose words and table entries come after so many others."""
     if not n_words and not n_entries:
         return nodes
     kind = NodeView(nodes).kind
