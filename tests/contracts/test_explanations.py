@@ -36,6 +36,7 @@ from ceiba import (
     RandomForestRegressor,
     StructuralTMClassifier,
     TANClassifier,
+    plots,
 )
 from ceiba.base import Explanation
 from ceiba.base.log_odds import SEVERAL_OUTPUTS, TWO_OUTPUTS
@@ -311,7 +312,10 @@ def test_one_class_or_component() -> None:
 
 def test_distances_are_named_by_what_they_lead_to() -> None:
     X = np.random.default_rng(0).normal(size=(30, 2))
-    texts = [str(model.fit(X).explain(X[:1])) for model in (GaussianMixture(2), KMeans(2))]
+    found = [model.fit(X).explain(X[:1]) for model in (GaussianMixture(2), KMeans(2))]
+    labels = [plots.explanation(each).axes[-1].get_xlabel() for each in found]
+    assert labels == ["Mahalanobis distance", "distance"]
+    texts = list(map(str, found))
     assert "component  Mahalanobis distance" in texts[0]
     assert "center  distance" in texts[1]
     assert ["center" in text for text in texts] == [False, True]

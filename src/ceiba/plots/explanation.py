@@ -60,20 +60,21 @@ def explanation(
     >>> picture.axes[0].get_title(loc="left")
     "Prediction: 'setosa'"
     """
-    found = _checked(explanation, max_columns)
-    panels = _panels(found)
-    if found.contributions is None and found.neighbors is not None:
-        neighbors = found.neighbors
+    explanation = _checked(explanation, max_columns)
+    panels = _panels(explanation)
+    if explanation.contributions is None and explanation.neighbors is not None:
+        neighbors = explanation.neighbors
         if output is not None:
             raise ValueError(
                 "output has no effect on an explanation by neighbors, which has no scores: leave "
                 "it out."
             )
-        n_bars, draw = min(len(neighbors.rows), _MAX_NEIGHBORS), partial(_draw_neighbors, found)
+        n_bars = min(len(neighbors.rows), _MAX_NEIGHBORS)
+        draw = partial(_draw_neighbors, explanation)
     else:
-        index = _output_index(found, output)
-        steps = found.largest_contributions(index, max_columns)
-        n_bars, draw = len(steps) + 2, partial(_draw_steps, found, index, steps)
+        index = _output_index(explanation, output)
+        steps = explanation.largest_contributions(index, max_columns)
+        n_bars, draw = len(steps) + 2, partial(_draw_steps, explanation, index, steps)
     n_lines = [n + _FRAME_LINES for n, _ in panels]
     # The bars of all panels are about equally thick: the rest of the right side stays empty.
     n_lines.append(max(n_bars + _FRAME_LINES - sum(n_lines), 0))
@@ -99,19 +100,19 @@ def _checked(explanation: Any, max_columns: int) -> Explanation:
     return explanation
 
 
-def _output_index(found: Explanation, output: Any) -> int:
+def _output_index(explanation: Explanation, output: Any) -> int:
     """Return the index of the score to draw, which must be finite."""
-    assert found.scores is not None
+    assert explanation.scores is not None
     if output is None:
-        index = found.shown_output
-    elif output in found.outputs:
-        index = found.outputs.index(output)
+        index = explanation.shown_output
+    elif output in explanation.outputs:
+        index = explanation.outputs.index(output)
     else:
-        raise ValueError(f"output must be one of {found.outputs}, got {output!r}.")
-    if not np.isfinite(found.scores[index]):
+        raise ValueError(f"output must be one of {explanation.outputs}, got {output!r}.")
+    if not np.isfinite(explanation.scores[index]):
         raise ValueError(
-            f"output must have a finite score, got {found.scores[index]} of "
-            f"{found.outputs[index]!r}: choose another output, or print the explanation."
+            f"output must have a finite score, got {explanation.scores[index]} of "
+            f"{explanation.outputs[index]!r}: choose another output, or print the explanation."
         )
     return index
 
@@ -120,12 +121,12 @@ def _output_index(found: Explanation, output: Any) -> int:
 
 
 def _draw_steps(
-    found: Explanation, index: int, steps: list[tuple[str, str, float]], ax: Any
+    explanation: Explanation, index: int, steps: list[tuple[str, str, float]], ax: Any
 ) -> None:
     """Draw the way from the base value to a score."""
-    assert found.base is not None
-    assert found.scores is not None
-    base, score = float(found.base[index]), float(found.scores[index])
+    assert explanation.base is not None
+    assert explanation.scores is not None
+    base, score = float(explanation.base[index]), float(explanation.scores[index])
     changes = np.array([value for *_, value in steps])
     ends = base + np.cumsum(changes)
     starts = ends - changes
@@ -136,7 +137,7 @@ def _draw_steps(
     for line, mark in enumerate(marks):  # from the end of a bar to the start of the next one
         ax.vlines(mark, line - 0.31, line + 1.31, color=style.MUTED, linewidth=0.8, zorder=1.5)
     ax.plot([base, score], [0, len(steps) + 1], "D", color=style.INK, markersize=5, zorder=3)
-    digits = found.score_digits(index)
+    digits = explanation.score_digits(index)
     texts = [_number(base, digits), *map(_signed, changes), _number(score, digits)]
     right = np.array([base, *np.maximum(starts, ends), score])
     for line, (text, position) in enumerate(zip(texts, right, strict=True)):
@@ -145,7 +146,7 @@ def _draw_steps(
             fontsize=style.TICK_SIZE, color=style.INK,
         )  # fmt: skip
     style.style_axes(
-        ax, title=_title(found), x=style.shorten(found.score_name(index), 60), grid="x"
+        ax, title=_title(explanation), x=style.shorten(explanation.score_name(index), 60), grid="x"
     )
     style.label_bars(ax, ["base value", *_step_labels(steps), "this row"])
     low, high = min(marks.min(), score), max(marks.max(), score)
@@ -166,14 +167,14 @@ def _step_labels(steps: list[tuple[str, str, float]]) -> list[str]:
     return labels
 
 
-def _draw_neighbors(found: Explanation, ax: Any) -> None:
+def _draw_neighbors(explanation: Explanation, ax: Any) -> None:
     """Draw the distances of the neighbors, divided by the shares of the columns."""
-    neighbors = found.neighbors
+    neighbors = explanation.neighbors
     assert neighbors is not None
     n = min(len(neighbors.rows), _MAX_NEIGHBORS)
     distances = np.where(np.isfinite(neighbors.distances), neighbors.distances, 0.0)[:n]
     left = np.zeros(n)
-    for _, parts, color in _distance_parts(found, neighbors):
+    for _, parts, color in _distance_parts(explanation, neighbors):
         parts = parts[:n]
         ax.barh(np.arange(n), parts, left=left, color=color, height=0.62, zorder=2)
         left = left + parts
@@ -183,7 +184,7 @@ def _draw_neighbors(found: Explanation, ax: Any) -> None:
             text, (left[line], line), (5, 0), textcoords="offset points", va="center",
             fontsize=style.TICK_SIZE, color=style.INK,
         )  # fmt: skip
-    style.style_axes(ax, title=_title(found), x="distance", grid="x")
+    style.style_axes(ax, title=_title(explanation), x="distance", grid="x")
     if n < len(neighbors.rows):
         style.set_note(ax, f"{n} of {len(neighbors.rows)} neighbors")
     rows = zip(neighbors.rows.tolist(), neighbors.targets.tolist(), strict=True)
@@ -191,7 +192,7 @@ def _draw_neighbors(found: Explanation, ax: Any) -> None:
     ax.set_xlim(0, 1.45 * (float(distances.max(initial=0.0)) or 1.0))
 
 
-def _distance_parts(found: Explanation, neighbors: Neighbors) -> list[tuple[str, Array, str]]:
+def _distance_parts(explanation: Explanation, neighbors: Neighbors) -> list[tuple[str, Array, str]]:
     """Return name, lengths and color of the parts of the bars of neighbors."""
     distances = np.where(np.isfinite(neighbors.distances), neighbors.distances, 0.0)
     if neighbors.contributions is None:
@@ -199,7 +200,7 @@ def _distance_parts(found: Explanation, neighbors: Neighbors) -> list[tuple[str,
     lengths = neighbors.contributions * distances[:, None]
     order = np.argsort(-lengths.sum(axis=0), kind="stable")
     shown, rest = np.sort(order[:_MAX_SHARES]).tolist(), order[_MAX_SHARES:]
-    names = style.shorten_names([found.columns[j] for j in shown], 24)
+    names = style.shorten_names([explanation.columns[j] for j in shown], 24)
     parts = [
         (name, lengths[:, j], style.color_of(color))
         for color, (j, name) in enumerate(zip(shown, names, strict=True))
@@ -213,23 +214,33 @@ def _distance_parts(found: Explanation, neighbors: Neighbors) -> list[tuple[str,
 # The panels on the right
 
 
-def _panels(found: Explanation) -> list[tuple[int, Callable[[Any], None]]]:
+def _panels(explanation: Explanation) -> list[tuple[int, Callable[[Any], None]]]:
     """Return the number of lines of each panel, and the function that draws it."""
     panels: list[tuple[int, Callable[[Any], None]]] = []
-    if found.path:
-        panels.append((min(len(found.path), _MAX_CONDITIONS), partial(_draw_path, found.path)))
+    if explanation.path:
+        panels.append(
+            (min(len(explanation.path), _MAX_CONDITIONS), partial(_draw_path, explanation.path))
+        )
     for title, values in (
-        ("votes" if found.neighbors is not None else "probability", found.probabilities),
-        ("responsibility", found.responsibilities),
+        (
+            "votes" if explanation.neighbors is not None else "probability",
+            explanation.probabilities,
+        ),
+        ("responsibility", explanation.responsibilities),
     ):
         if values is not None:
-            bars = partial(_draw_outputs, found, title, values, np.argsort(-values, kind="stable"))
+            order = np.argsort(-values, kind="stable")
+            bars = partial(_draw_outputs, explanation, title, values, order)
             panels.append((min(len(values), _MAX_OUTPUTS), bars))
-    if found.neighbors is not None:
-        parts = _distance_parts(found, found.neighbors)
+    if explanation.neighbors is not None:
+        parts = _distance_parts(explanation, explanation.neighbors)
         panels.append((len(parts), partial(_draw_key, parts)))
-    if (values := found.distances) is not None:
-        bars = partial(_draw_outputs, found, "distance", values, np.argsort(values, kind="stable"))
+    if (values := explanation.distances) is not None:
+        # Those of a mixture are distances to the means of its components.
+        is_mixture = explanation.responsibilities is not None
+        title = "Mahalanobis distance" if is_mixture else "distance"
+        order = np.argsort(values, kind="stable")
+        bars = partial(_draw_outputs, explanation, title, values, order)
         panels.append((min(len(values), _MAX_OUTPUTS), bars))
     return panels
 
@@ -249,11 +260,13 @@ def _draw_path(path: list[str], ax: Any) -> None:
         )  # fmt: skip
 
 
-def _draw_outputs(found: Explanation, title: str, values: Array, order: Array, ax: Any) -> None:
+def _draw_outputs(
+    explanation: Explanation, title: str, values: Array, order: Array, ax: Any
+) -> None:
     """Draw a bar for each class, component or cluster; that of the prediction is dark."""
     order = order[:_MAX_OUTPUTS]
-    labels = [found.outputs[k] for k in order.tolist()]
-    colors = [style.PALETTE[0] if label == found.prediction else _OTHER for label in labels]
+    labels = [explanation.outputs[k] for k in order.tolist()]
+    colors = [style.PALETTE[0] if label == explanation.prediction else _OTHER for label in labels]
     shown = values[order]
     ax.barh(np.arange(len(order)), shown, color=colors, height=0.62, zorder=2)
     for line, value in enumerate(shown.tolist()):
@@ -265,7 +278,7 @@ def _draw_outputs(found: Explanation, title: str, values: Array, order: Array, a
     if len(order) < len(values):
         style.set_note(ax, f"{len(order)} of {len(values)}")
     style.label_bars(ax, [_label(label) for label in labels])
-    if title == "distance":
+    if title.endswith("distance"):
         ax.set_xlim(0, 1.25 * (float(shown.max()) or 1.0))
     else:
         ax.set_xlim(0, 1.25)
@@ -286,9 +299,9 @@ def _draw_key(parts: list[tuple[str, Array, str]], ax: Any) -> None:
         )  # fmt: skip
 
 
-def _title(found: Explanation) -> str:
-    text = found.prediction_text()
-    if isinstance(found.prediction, float):
+def _title(explanation: Explanation) -> str:
+    text = explanation.prediction_text()
+    if isinstance(explanation.prediction, float):
         text = text.replace("-", "−")
     return f"Prediction: {style.shorten(text, 40)}"
 

@@ -106,22 +106,22 @@ class MultiOutputTree(Tree):
     @property
     def is_classification(self) -> bool:
         """Raise ValueError: what shows or converts a tree of one target has no form for several."""
-        self._refuse("is_classification")
+        self._raise_single_output("is_classification")
 
     @property
     def prediction_values(self) -> Array:
         """Raise ValueError, as `is_classification`."""
-        self._refuse("prediction_values")
+        self._raise_single_output("prediction_values")
 
     def to_text(self, **options: Any) -> str:
         """Raise ValueError: the text of a tree shows one target."""
-        self._refuse("to_text()")
+        self._raise_single_output("to_text()")
 
     def to_dict(self, **options: Any) -> dict[str, Any]:
         """Raise ValueError: the dictionary of a tree has one target."""
-        self._refuse("to_dict()")
+        self._raise_single_output("to_dict()")
 
-    def _refuse(self, what: str) -> NoReturn:
+    def _raise_single_output(self, what: str) -> NoReturn:
         raise single_output_error(what, self.n_outputs)
 
     def check(self) -> None:
