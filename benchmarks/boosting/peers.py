@@ -8,7 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from importlib import import_module
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
+
+import numpy as np
 
 from benchmarks import peers
 from benchmarks.machine import n_threads
@@ -95,6 +99,30 @@ def nominal_peers(n_trees: int, n_leaves: int) -> dict[str, Peer]:
         ),
         "HistGradientBoosting ordinal": _ordinal(n_trees, n_leaves),
     }
+
+
+def compiled_xgboost(task: Task, n_trees: int, n_leaves: int) -> Peer:
+    """Return XGBoost whose trees TL2cgen translates to C; the fit compiles them."""
+    fit_xgboost = xgboost(task, n_trees, n_leaves).fit
+
+    def fit(sample: Sample) -> FittedBooster:
+        compiler = import_module("tl2cgen")
+        booster = fit_xgboost(sample).model.get_booster()
+        trees = import_module("treelite").frontend.from_xgboost(booster)
+        with TemporaryDirectory() as folder:
+            path = Path(folder) / "trees.so"
+            compiler.export_lib(trees, toolchain="gcc", libpath=path)
+            compiled = compiler.Predictor(path, nthread=n_threads())
+
+        def predict(X: Array) -> Array:
+            # The trees of XGBoost have float32 thresholds, and so must be the rows.
+            rows = compiler.DMatrix(np.ascontiguousarray(X, np.float32))
+            outputs = compiled.predict(rows)[:, 0, 0]
+            return np.column_stack([1 - outputs, outputs]) if task == "classification" else outputs
+
+        return FittedBooster(compiled, predict)
+
+    return Peer(fit, "tl2cgen")
 
 
 def _ordinal(n_trees: int, n_leaves: int) -> Peer:

@@ -142,6 +142,9 @@ def predict_one_row(booster: FittedBooster, sample: SplitSample) -> FittedBooste
 
 ROW_CALLS = 100
 BINARY = peers.all_peers("classification", N_TREES, N_LEAVES)
+PREDICTORS = {
+    **BINARY, "XGBoost, TL2cgen": peers.compiled_xgboost("classification", N_TREES, N_LEAVES)
+}  # fmt: skip
 LARGE = {name: BINARY[name] for name in ("ceiba", "LightGBM", "LightGBM quantized", "XGBoost")}
 
 WORKLOADS = (
@@ -180,7 +183,7 @@ WORKLOADS = (
     Workload(
         name="boosting-predict", title=f"predict, {N_TREES} trees of {N_LEAVES} leaves",
         make_data=numbers("classification"),
-        implementations=implementations(BINARY, fit_once(predict_all)),
+        implementations=implementations(PREDICTORS, fit_once(predict_all)),
         quality=score_two_classes, checks=AUC, quick_checks=QUICK["auc"], n_rows=200_000,
         quick_n_rows=QUICK_ROWS,
     ),
