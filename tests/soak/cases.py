@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import os
 from dataclasses import fields, is_dataclass
+from functools import wraps
 from typing import Any
 
 import numpy as np
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, given, settings
 
 from ceiba import RandomForestClassifier, RandomForestRegressor
 from ceiba._typing import Array
@@ -26,6 +27,18 @@ def cases(number: int) -> Any:
         max_examples=max(1, round(FRACTION * number)),
         suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
     )
+
+
+def longer(number: int, test: Any, *drawn: Any, **named: Any) -> Any:
+    """Return a property test of the suite with many more cases."""
+    inner = test.hypothesis.inner_test
+
+    # Without the attributes of the test, among them the number of its cases.
+    @wraps(inner, updated=())
+    def run(*args: Any, **values: Any) -> None:
+        inner(*args, **values)
+
+    return cases(number)(given(*drawn, **named)(run))
 
 
 def times(number: int) -> range:

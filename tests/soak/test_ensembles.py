@@ -27,15 +27,10 @@ from ceiba.ensemble.common.sampling import OutOfBagWarning
 from tests.ensemble.adaboost import test_oracle as boost
 from tests.ensemble.adaboost import test_trees as trees
 from tests.ensemble.bagging import by_hand as hand
-from tests.soak.cases import Chance, cases, rows_drawn, some_table, state
+from tests.soak.cases import Chance, cases, longer, rows_drawn, some_table, state
 
 pytestmark = pytest.mark.soak
 SEEDS = st.integers(0, 2**63 - 1)
-
-
-def longer(number: int, test: Any, *drawn: Any) -> Any:
-    """Return a property test of the suite with many more cases."""
-    return cases(number)(given(*drawn)(test.hypothesis.inner_test))
 
 
 test_rounds_of_stumps = longer(

@@ -38,6 +38,8 @@ MODELS: dict[str, Any] = {
     "bag of numbers": ceiba.BaggingRegressor(n_estimators=5, oob_score=True),
     "boosted classes": ceiba.AdaBoostClassifier(n_estimators=8, trace=True),
     "boosted numbers": ceiba.AdaBoostRegressor(n_estimators=8, trace=True),
+    "gradient boosting of classes": ceiba.GradientBoostingClassifier(8, trace=True),
+    "gradient boosting of numbers": ceiba.GradientBoostingRegressor(8, loss="huber", dropout=0.3),
     "naive Bayes of classes": ceiba.NaiveBayesClassifier(distributions={"b": "gaussian"}),
     "trained classes": ceiba.NaiveBayesClassifier(training="tm", missing="category"),
     "tree of classes": ceiba.TANClassifier(),
