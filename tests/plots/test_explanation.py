@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -158,6 +160,13 @@ def test_given_figures_and_errors():
         plots.explanation(3)
     with pytest.raises(ValueError, match=r"output must be one of \[0, 1\], got 'yes'"):
         plots.explanation(found, output="yes")
+    rows = np.arange(60.0)[:, None]
+    number = GradientBoostingRegressor(2).fit(rows, rows[:, 0]).explain(rows[:1])
+    with pytest.raises(ValueError, match="output must be None for a single score, got 1"):
+        plots.explanation(number, output=1)
+    endless = replace(number, scores=np.array([np.inf]))
+    with pytest.raises(ValueError, match="output must have a finite score, got inf for raw score"):
+        plots.explanation(endless)
     with pytest.raises(ValueError, match="max_columns must be at least 1, got 0"):
         plots.explanation(found, max_columns=0)
     neighbors = KNeighborsClassifier(2).fit([[0.0], [1.0]], ["a", "b"]).explain([[0.2]])
@@ -165,7 +174,7 @@ def test_given_figures_and_errors():
         plots.explanation(neighbors, output="a")
     X, weight = np.array([[0.0], [1.0], [2.0]]), [1.0, 1.0, 0.0]
     model = NaiveBayesClassifier(distributions="gaussian").fit(X, ["a", "a", "c"], weight)
-    with pytest.raises(ValueError, match="output must have a finite score, got -inf of 'c'"):
+    with pytest.raises(ValueError, match=r"output must have a finite score, got -inf for .* 'c'"):
         plots.explanation(model.explain(X[:1]), output="c")
 
 

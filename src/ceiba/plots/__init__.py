@@ -6,8 +6,8 @@ Plots require matplotlib: ``pip install "ceiba[plots]"``.
 
 from __future__ import annotations
 
+from ceiba.plots.boosting.adaboost_rounds import AdaBoostPainter, rounds
 from ceiba.plots.boosting.gradient import GradientPainter, loss_curve, split_importance
-from ceiba.plots.boosting.rounds import BoostingPainter, rounds
 from ceiba.plots.clustering import KMeansPainter, cluster_choice, clusters
 from ceiba.plots.curves.forest import importance, oob_curve
 from ceiba.plots.curves.impurity import impurity_curves
@@ -90,7 +90,7 @@ __all__ = [
 
 register_painter({"centers", "inertia", "moved"}, KMeansPainter)
 register_painter({"weights", "means", "covariances", "log_likelihood"}, MixturePainter)
-register_painter({"weights", "error", "alpha", "wrong"}, BoostingPainter)
+register_painter({"weights", "error", "alpha", "wrong"}, AdaBoostPainter)
 register_painter({"training", "gradient", "n_leaves", "gain", "round"}, GradientPainter)
 register_painter({"node", "children", "gain"}, TreePainter)
 register_painter({"node", "n_leaves"}, TreePainter)

@@ -73,8 +73,11 @@ def explanation(
         draw = partial(_draw_neighbors, explanation)
     else:
         index = _output_index(explanation, output)
-        steps = explanation.largest_contributions(index, max_columns)
-        n_bars, draw = len(steps) + 2, partial(_draw_steps, explanation, index, steps)
+        contributions = explanation.largest_contributions(index, max_columns)
+        n_bars, draw = (
+            len(contributions) + 2,
+            partial(_draw_contributions, explanation, index, contributions),
+        )
     n_lines = [n + _FRAME_LINES for n, _ in panels]
     # The bars of all panels are about equally thick: the rest of the right side stays empty.
     n_lines.append(max(n_bars + _FRAME_LINES - sum(n_lines), 0))
@@ -104,15 +107,18 @@ def _output_index(explanation: Explanation, output: Any) -> int:
     """Return the index of the score to draw, which must be finite."""
     assert explanation.scores is not None
     if output is None:
-        index = explanation.shown_output
+        index = explanation.predicted_output
     elif output in explanation.outputs:
         index = explanation.outputs.index(output)
     else:
-        raise ValueError(f"output must be one of {explanation.outputs}, got {output!r}.")
+        advice = (
+            f"one of {explanation.outputs}" if explanation.outputs else "None for a single score"
+        )
+        raise ValueError(f"output must be {advice}, got {output!r}.")
     if not np.isfinite(explanation.scores[index]):
         raise ValueError(
-            f"output must have a finite score, got {explanation.scores[index]} of "
-            f"{explanation.outputs[index]!r}: choose another output, or print the explanation."
+            f"output must have a finite score, got {explanation.scores[index]} for "
+            f"{explanation.score_name(index)}: choose another output, or print the explanation."
         )
     return index
 
@@ -120,23 +126,25 @@ def _output_index(explanation: Explanation, output: Any) -> int:
 # The main panel
 
 
-def _draw_steps(
-    explanation: Explanation, index: int, steps: list[tuple[str, str, float]], ax: Any
+def _draw_contributions(
+    explanation: Explanation, index: int, contributions: list[tuple[str, str, float]], ax: Any
 ) -> None:
-    """Draw the way from the base value to a score."""
+    """Draw the contributions between the base value and a score."""
     assert explanation.base is not None
     assert explanation.scores is not None
     base, score = float(explanation.base[index]), float(explanation.scores[index])
-    changes = np.array([value for *_, value in steps])
+    changes = np.array([value for *_, value in contributions])
     ends = base + np.cumsum(changes)
     starts = ends - changes
     colors = [_POSITIVE if change > 0 else _NEGATIVE for change in changes]
-    lines = np.arange(1, len(steps) + 1)
+    lines = np.arange(1, len(contributions) + 1)
     ax.barh(lines, changes, left=starts, color=colors, height=0.62, zorder=2)
     marks = np.array([base, *ends])
     for line, mark in enumerate(marks):  # from the end of a bar to the start of the next one
         ax.vlines(mark, line - 0.31, line + 1.31, color=style.MUTED, linewidth=0.8, zorder=1.5)
-    ax.plot([base, score], [0, len(steps) + 1], "D", color=style.INK, markersize=5, zorder=3)
+    ax.plot(
+        [base, score], [0, len(contributions) + 1], "D", color=style.INK, markersize=5, zorder=3
+    )
     digits = explanation.score_digits(index)
     texts = [_number(base, digits), *map(_signed, changes), _number(score, digits)]
     right = np.array([base, *np.maximum(starts, ends), score])
@@ -148,20 +156,22 @@ def _draw_steps(
     style.style_axes(
         ax, title=_title(explanation), x=style.shorten(explanation.score_name(index), 60), grid="x"
     )
-    style.label_bars(ax, ["base value", *_step_labels(steps), "this row"])
+    style.label_bars(ax, ["base value", *_column_labels(contributions), "this row"])
     low, high = min(marks.min(), score), max(marks.max(), score)
     width = high - low or 1.0
     ax.set_xlim(low - 0.06 * width, high + 0.2 * width)
 
 
-def _step_labels(steps: list[tuple[str, str, float]]) -> list[str]:
+def _column_labels(contributions: list[tuple[str, str, float]]) -> list[str]:
     """Return column and value of each bar; long names lose their middle, not the value."""
-    values = [f" = {style.shorten(text, _MAX_VALUE)}" if text else "" for _, text, _ in steps]
-    labels = [column + value for (column, _, _), value in zip(steps, values, strict=True)]
+    values = [
+        f" = {style.shorten(text, _MAX_VALUE)}" if text else "" for _, text, _ in contributions
+    ]
+    labels = [column + value for (column, _, _), value in zip(contributions, values, strict=True)]
     long = [index for index, label in enumerate(labels) if len(label) > _MAX_LABEL]
     # One length for all of them, so that equal names are seen as such, and made different.
     length = _MAX_LABEL - max((len(values[index]) for index in long), default=0)
-    names = style.shorten_names([steps[index][0] for index in long], length)
+    names = style.shorten_names([contributions[index][0] for index in long], length)
     for index, name in zip(long, names, strict=True):
         labels[index] = name + values[index]
     return labels

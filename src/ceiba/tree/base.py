@@ -24,9 +24,9 @@ from ceiba.engine import Engine
 from ceiba.stats import TargetSummary, ToLabeledRows
 from ceiba.tree.config import TreeConfig, n_drawn_columns
 from ceiba.tree.explain.dictionary import tree_nodes
-from ceiba.tree.explain.learner import ExplainedTreesMixin, path_conditions
 from ceiba.tree.explain.rule_list import RuleList, rule_list
 from ceiba.tree.explain.shap import TreeSum, node_predictions
+from ceiba.tree.explain.shap_mixin import TreeShapMixin, path_conditions
 from ceiba.tree.grow.grower import GrowthResult, TreeGrower
 from ceiba.tree.grow.targets import FixedPointScale, GrowthInputs, WeightTotals
 from ceiba.tree.model.sklearn_names import path_matrix
@@ -44,7 +44,7 @@ from ceiba.tree.scoring import predict_batch, score, to_table
 _MAX_PASSES = 10**6
 
 
-class DecisionTree(TreeParameters, PruningMixin, ExplainedTreesMixin, Estimator):
+class DecisionTree(TreeParameters, PruningMixin, TreeShapMixin, Estimator):
     """Grow, prune, apply and show a tree; subclasses predict."""
 
     _task: ClassVar[Task]

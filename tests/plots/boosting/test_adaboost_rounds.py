@@ -18,9 +18,9 @@ from sklearn.linear_model import LogisticRegression
 
 from ceiba import AdaBoostClassifier, DecisionTreeClassifier, datasets, plots
 from ceiba.base.trace import Trace
+from ceiba.plots.boosting.adaboost_rounds import AdaBoostPainter
+from ceiba.plots.boosting.adaboost_view import relative_weights
 from ceiba.plots.boosting.cells import Cells
-from ceiba.plots.boosting.rounds import BoostingPainter
-from ceiba.plots.boosting.view import relative_weights
 from ceiba.plots.planes.section import Section
 from ceiba.plots.style import INK, MUTED, PALETTE
 from tests.budget import examples
@@ -326,7 +326,7 @@ def test_frames_without_weights_raise(table, model):
 def test_animation_has_every_round(table, model, tmp_path):
     X, y = table
     player = plots.play(model, X, tmp_path / "fit.gif", y=y, max_frames=3)
-    assert isinstance(player.painter, BoostingPainter)
+    assert isinstance(player.painter, AdaBoostPainter)
     assert len(plots.play(model, X, y=y)) == 12
     with Image.open(tmp_path / "fit.gif") as image:
         assert image.n_frames == 3

@@ -33,14 +33,14 @@ from ceiba.ensemble.common.rows import (
 )
 from ceiba.ensemble.common.sampling import MEMBER, STATE, keyed_bits
 from ceiba.tree.base import DecisionTree
-from ceiba.tree.explain.learner import ExplainedTreesMixin
+from ceiba.tree.explain.shap_mixin import TreeShapMixin
 from ceiba.tree.model.tree import Tree
 
 # NumPy's RandomState takes seeds of 32 bits, and some learners read them as signed integers.
 _STATE_BITS = 31
 
 
-class BaseMetaEnsemble(MemberSequence, ExplainedTreesMixin, Estimator):
+class BaseMetaEnsemble(MemberSequence, TreeShapMixin, Estimator):
     """Base of ensembles that fit clones of any estimator, Ceiba's or another."""
 
     _task: ClassVar[Task]
@@ -116,7 +116,7 @@ class BaseMetaEnsemble(MemberSequence, ExplainedTreesMixin, Estimator):
         for member in self.estimators_:
             if not isinstance(member, DecisionTree):
                 raise ValueError(
-                    "shap_values requires members that are Ceiba's decision trees, got "
+                    "Shapley values require members that are Ceiba's decision trees, got "
                     f"{type(member).__name__}: use estimator=None."
                 )
         return [member.tree_ for member in self.estimators_]

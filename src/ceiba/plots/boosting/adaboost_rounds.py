@@ -1,4 +1,4 @@
-"""Draw the rounds of boosting, side by side or as frames of an animation."""
+"""Draw the rounds of AdaBoost, side by side or as frames of an animation."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ceiba.plots import style
-from ceiba.plots.boosting.view import BoostingView, check_boosted, round_numbers
+from ceiba.plots.boosting.adaboost_view import AdaBoostView, check_boosted, round_numbers
 from ceiba.plots.docstrings import documented
 from ceiba.plots.playback import axes_beside
 
@@ -80,7 +80,7 @@ def rounds(
     if not len(frames):
         raise ValueError("There is no trace of the rounds: fit the model with trace=True.")
     indices = _frame_indices(round_numbers(frames), rounds)
-    view = BoostingView.of(
+    view = AdaBoostView.of(
         model, frames, X, y, columns, resolution=resolution, max_points=max_points,
         random_state=random_state,
     )  # fmt: skip
@@ -131,7 +131,7 @@ def _range_text(rounds: list[int]) -> str:
     return f"{first}, … {rounds[-1]} (thinned to every {rounds[1] - rounds[0]})"
 
 
-def _label_panel(ax: Any, view: BoostingView, index: int, *, x: bool, y: bool) -> None:
+def _label_panel(ax: Any, view: AdaBoostView, index: int, *, x: bool, y: bool) -> None:
     """Set round, error and estimator weight; label the outer axes only."""
     frame, number, names = view.frames[index], view.rounds[index], view.section.names
     x_name, y_name = names[0] if x else "", names[1] if y else ""
@@ -142,7 +142,7 @@ def _label_panel(ax: Any, view: BoostingView, index: int, *, x: bool, y: bool) -
     ax.locator_params(nbins=5)
 
 
-def _draw_errors(ax: Any, view: BoostingView, marked: Sequence[int], last: int = -1) -> None:
+def _draw_errors(ax: Any, view: AdaBoostView, marked: Sequence[int], last: int = -1) -> None:
     """Draw the weighted error of each estimator, and that of the ensemble if known."""
     curves: _Curves = {"estimator, weighted": (view.errors, style.PALETTE[0], "-")}
     if view.ensemble_errors is not None:
@@ -155,7 +155,7 @@ def _draw_errors(ax: Any, view: BoostingView, marked: Sequence[int], last: int =
     )
 
 
-def _draw_weights(ax: Any, view: BoostingView, marked: Sequence[int], last: int = -1) -> None:
+def _draw_weights(ax: Any, view: AdaBoostView, marked: Sequence[int], last: int = -1) -> None:
     """Draw the weight of each round's estimator, like `_draw_errors`."""
     curves: _Curves = {"": (view.estimator_weights, style.PALETTE[0], "-")}
     _draw_curves(ax, view, "Estimator weight α", curves, 1.12, marked, last)
@@ -163,7 +163,7 @@ def _draw_weights(ax: Any, view: BoostingView, marked: Sequence[int], last: int 
 
 def _draw_curves(
     ax: Any,
-    view: BoostingView,
+    view: AdaBoostView,
     title: str,
     curves: _Curves,
     headroom: float,
@@ -190,7 +190,7 @@ def _draw_curves(
     style.plain_numbers(ax)
 
 
-class BoostingPainter:
+class AdaBoostPainter:
     """Draw the frames of boosting: rows by weight, regions, errors and weights."""
 
     def __init__(
@@ -205,7 +205,7 @@ class BoostingPainter:
         if model is None:
             raise ValueError("A trace of boosting requires its ensemble: play the fitted model.")
         check_boosted(model)
-        self._view = BoostingView.of(
+        self._view = AdaBoostView.of(
             model, frames, X, y, columns, resolution=_ANIMATED_RESOLUTION,
             max_points=_MAX_ANIMATED_POINTS,
         )  # fmt: skip

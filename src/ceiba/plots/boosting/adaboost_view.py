@@ -1,4 +1,4 @@
-"""Draw one round of a boosted classifier over two columns."""
+"""Draw one round of an AdaBoost classifier over two columns."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from ceiba.plots.style import INK, LEGEND, MARKERS, MUTED, TICK_SIZE, color_of, 
 
 # Values of a frame: weights of the rows before the round, and error, weight and misclassified rows
 # of its estimator.
-FRAME = frozenset({"weights", "error", "alpha", "wrong"})
+REQUIRED_VALUES = frozenset({"weights", "error", "alpha", "wrong"})
 
 _ESTIMATOR_LINE: dict[str, Any] = {"linewidth": 1.1, "linestyle": (0, (4, 3))}
 _ENSEMBLE_LINE: dict[str, Any] = {"linewidth": 1.5}
@@ -40,11 +40,11 @@ _MAX_AREA = (300.0, 900.0)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class BoostingView:
-    """Everything that the pictures of the rounds of a boosted classifier share."""
+class AdaBoostView:
+    """Everything that the pictures of the rounds of an AdaBoost classifier share."""
 
     model: Any
-    frames: Sequence[Any]  # one per round, with the values of FRAME
+    frames: Sequence[Any]  # one per round, with the values of REQUIRED_VALUES
     rounds: list[int]  # their numbers, from 1
     section: Section
     drawn: Array  # indices of the rows to draw
@@ -67,7 +67,7 @@ class BoostingView:
         resolution: int = 200,
         max_points: int = 600,
         random_state: Any = 0,
-    ) -> BoostingView:
+    ) -> AdaBoostView:
         """Prepare the frames of a fit to these rows."""
         section = Section.of(model, X, columns)
         n_columns, n_rows = len(section.table.schema), len(section.points)
@@ -218,7 +218,7 @@ def relative_weights(frame: Any) -> Array:
 def _check_frames(frames: Sequence[Any], n_rows: int) -> None:
     """Raise ValueError for frames without row weights, or of other rows."""
     for frame in frames:
-        absent = sorted(FRAME - frame_names(frame))
+        absent = sorted(REQUIRED_VALUES - frame_names(frame))
         if absent:
             raise ValueError(
                 f"The trace does not contain {' and '.join(absent)}, which were too large to keep: "

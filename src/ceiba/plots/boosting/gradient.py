@@ -66,7 +66,7 @@ def loss_curve(model: Any, *, ax: Any = None) -> Any:
         ax.axvline(best, color=style.ACCENT, linewidth=1.2, linestyle=":", gid="best")
         style.set_note(ax, f"best round: {best:,}", style.ACCENT)
     style.style_axes(
-        ax, title="Loss over the rounds", x="round", y=f"mean {_loss(model)}", grid="y"
+        ax, title="Loss over the rounds", x="round", y=f"mean loss ({_loss(model)})", grid="y"
     )
     ax.locator_params(axis="x", integer=True)
     style.plain_numbers(ax)

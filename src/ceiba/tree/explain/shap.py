@@ -156,7 +156,7 @@ def _empty_table(schema: Schema) -> Table:
 
 
 def _with_columns(nodes: Array, columns: Array) -> Array:
-    """Return a copy of nodes with other numbers of their columns."""
+    """Return a copy of nodes with renumbered column indices."""
     renumbered = nodes.copy()
     NodeView(renumbered).replace_columns(columns)
     return renumbered
@@ -166,8 +166,8 @@ def _check_missing(tree: Tree, fractional: bool) -> None:
     """Raise ValueError for trees whose missing values follow other columns, or another policy."""
     if tree.missing == "surrogate" or (tree.missing == "fractional") != fractional:
         raise ValueError(
-            "An explanation requires trees whose missing values follow one branch, or all of them, "
-            f"got missing={tree.missing!r}: fit with missing='learned'."
+            "An explanation requires trees whose missing values follow one branch, or in all trees "
+            f"all branches, got missing={tree.missing!r}: fit all with missing='learned'."
         )
 
 

@@ -15,7 +15,7 @@ from ceiba.tree.explain.shap import ShapValues, TreeSum
 from ceiba.tree.model.tree import Tree
 
 
-class ExplainedTreesMixin:
+class TreeShapMixin:
     """Add ``shap_values`` and ``explain`` to a learner with a `TreeSum`."""
 
     # What the scores are, in an Explanation.
