@@ -62,11 +62,14 @@ class BoostingGrower {
                            Maybe2<const std::int32_t> columns, Array1<const std::uint64_t> seeds) {
         const std::size_t n_trees = growers.size();
         require(n_trees >= 1 && seeds.shape(0) == n_trees, "seeds must have one entry per grower.");
-        require(gradient.shape(0) % n_trees == 0, "each grower must have as many outputs.");
+        require(gradient.shape(0) % n_trees == 0,
+                "gradient must have a multiple of len(growers) rows.");
         require(!columns || columns->shape(0) == n_trees, "columns must have one row per grower.");
         BoostingGrower& first = *growers[0];
         Gradients all = first.view(gradient, hessian, weight);
         all.outputs /= n_trees;
+        require(first.n_outputs_ == 0 || first.n_outputs_ == all.outputs,
+                "gradient must have as many outputs per tree as before.");
         if (rows) check_ascending(rows->data(), rows->shape(0), first.n_rows_, "rows");
         std::span<const std::uint32_t> sample;
         if (rows) sample = {rows->data(), rows->shape(0)};
@@ -79,6 +82,7 @@ class BoostingGrower {
                     "growers must be different.");
             tested.push_back(first.tested_columns(columns, t));
             growers[t]->is_grown_ = false;
+            growers[t]->n_outputs_ = all.outputs;
         }
         const auto grow = [&](std::size_t t, int threads) {
             Gradients own = all;
@@ -145,6 +149,18 @@ class BoostingGrower {
         return owned(std::move(bounds), {n_nodes, 2});
     }
 
+    nb::ndarray<nb::numpy, double> leaf_bounds() {
+        std::vector<double> bounds;
+        with_grown([&](auto& grower) {
+            for (const auto& leaf : grower.leaves()) {
+                bounds.push_back(leaf.bounds.lower);
+                bounds.push_back(leaf.bounds.upper);
+            }
+        });
+        const std::size_t n_leaves = bounds.size() / 2;
+        return owned(std::move(bounds), {n_leaves, 2});
+    }
+
     nb::ndarray<nb::numpy, double> leaf_quantiles(Array1<const double> residual,
                                                   Maybe1<const double> weight, double probability) {
         require(residual.shape(0) == n_rows_, "residual must have one entry per row.");
@@ -203,6 +219,8 @@ class BoostingGrower {
                 "reg_lambda, reg_alpha and category_smoothing must not be negative.");
         require(config.monotonic.empty() || config.monotonic.size() == n_columns,
                 "monotonic must have one entry per column.");
+        for (const std::int8_t sign : config.monotonic)
+            require(sign >= -1 && sign <= 1, "monotonic must be -1, 0 or 1.");
         check_interactions(config.interactions, n_columns);
         require(
             config.gradient_bits == 0 || (config.gradient_bits >= 2 && config.gradient_bits <= 41),
@@ -234,7 +252,8 @@ class BoostingGrower {
             valid = valid && values[i] >= T(0) && std::size_t(values[i]) < n &&
                     (i == 0 || values[i - 1] < values[i]);
         if (!valid)
-            throw std::invalid_argument(std::string(name) + " must be ascending, and not empty.");
+            throw std::invalid_argument(std::string(name) +
+                                        " must be ascending indices, and not empty.");
     }
 
     // The columns that a tree may test: a row of the given ones, or all.
@@ -273,6 +292,7 @@ class BoostingGrower {
     std::size_t n_rows_ = 0, n_columns_ = 0;
     int threads_;
     bool is_grown_ = false;
+    std::size_t n_outputs_ = 0;  // of the trees; 0 before the first one
     AnyGrower grower_;
 };
 
@@ -368,6 +388,8 @@ void bind_boosting(nb::module_& module) {
              "Return the sums from which splits were scored, of shape (n_nodes, n_outputs, 2).")
         .def("node_bounds", &BoostingGrower::node_bounds,
              "Return the bounds of the values of each node, of shape (n_nodes, 2).")
+        .def("leaf_bounds", &BoostingGrower::leaf_bounds,
+             "Return the bounds of the values of each leaf, of shape (n_leaves, 2).")
         .def("leaf_quantiles", &BoostingGrower::leaf_quantiles, "residual"_a.noconvert(),
              "weight"_a.noconvert(), "probability"_a,
              "Return the weighted quantile of the residuals of each leaf's rows.")

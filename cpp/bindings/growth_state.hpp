@@ -50,11 +50,12 @@ inline void check_nodes(const TreeBuilder& builder) {
         require(node.shape != SplitShape::kNone && has_table == (node.table >= 0),
                 "split nodes must have a threshold or a table.");
         if (!node.expanded()) continue;
-        require(node.missing_branch >= 0 && node.child > i && node.child + node.n_branches <= count,
+        require(node.missing_branch >= 0 && node.child > i &&
+                    std::int64_t(node.child) + node.n_branches <= std::int64_t(count),
                 "branches must be nodes behind their parent.");
         for (std::int32_t b = 0; b < node.n_branches; ++b)
             require(builder.nodes[std::size_t(node.child + b)].parent == i,
-                    "branches must name their parent.");
+                    "the parent of a branch must be the node that has it.");
     }
 }
 

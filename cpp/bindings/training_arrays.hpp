@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <limits>
 
 #include "tree/grow/grow.hpp"
 #include "tree/grow/vector_grower.hpp"
@@ -236,6 +237,9 @@ template <typename Code>
 Columns<Code> encoded_columns(const Array2<const Code>& codes, std::vector<Column> columns) {
     require(codes.shape(0) == columns.size(), "codes must have one row per column.");
     require(codes.shape(1) < kMaxRows, kTooManyRows);
+    for (const Column& column : columns)
+        require(column.n_codes <= std::numeric_limits<Code>::max(),
+                "n_codes must be codes of their type.");
     for (std::size_t j = 0; codes.shape(1) > 0 && j < columns.size(); ++j) {
         const Code* own = codes.data() + j * codes.shape(1);
         // One comparison at the end: the maximum is found with vectors.

@@ -1166,6 +1166,9 @@ class BoostingGrower:
     def node_bounds(self) -> NDArray[numpy.float64]:
         """Return the bounds of the values of each node, of shape (n_nodes, 2)."""
 
+    def leaf_bounds(self) -> NDArray[numpy.float64]:
+        """Return the bounds of the values of each leaf, of shape (n_leaves, 2)."""
+
     def leaf_quantiles(self, residual: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, probability: float) -> NDArray[numpy.float64]:
         """Return the weighted quantile of the residuals of each leaf's rows."""
 

@@ -12,7 +12,7 @@
 namespace ceiba::boosting {
 
 // Rows whose codes are loaded ahead of their turn.
-constexpr std::size_t kAhead = 16;
+constexpr std::size_t kPrefetchDistance = 16;
 
 // Add rows to the cells of some columns, whose codes are the first `n_columns` of every `stride`.
 // With `Uniform`, every column has 256 cells, whose addresses need no table: 0.23 instead of
@@ -23,9 +23,9 @@ void add_rows(const Code* by_row, std::size_t stride, std::size_t n_columns,
               Word* cells) {
     const std::size_t n = rows.size();
     for (std::size_t i = 0; i < n; ++i) {
-        if (i + kAhead < n) {
-            __builtin_prefetch(by_row + rows[i + kAhead] * stride);
-            __builtin_prefetch(values + rows[i + kAhead]);
+        if (i + kPrefetchDistance < n) {
+            __builtin_prefetch(by_row + rows[i + kPrefetchDistance] * stride);
+            __builtin_prefetch(values + rows[i + kPrefetchDistance]);
         }
         const Code* code = by_row + rows[i] * stride;
         const Word value = values[rows[i]];

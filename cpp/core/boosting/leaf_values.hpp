@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <numeric>
 #include <vector>
 
 #include "boosting/boosting_grower.hpp"
@@ -16,12 +17,12 @@ inline double weighted_quantile(std::vector<std::pair<double, double>>& pairs, d
     std::sort(pairs.begin(), pairs.end());
     double total = 0, below = 0;
     for (const auto& [value, weight] : pairs) total += weight;
-    const double wanted = probability * total;
+    const double target_weight = probability * total;
     for (std::size_t i = 0; i < pairs.size(); ++i) {
         below += pairs[i].second;
-        if (below == wanted && i + 1 < pairs.size())
+        if (below == target_weight && i + 1 < pairs.size())
             return pairs[i].first + (pairs[i + 1].first - pairs[i].first) / 2;
-        if (below >= wanted) return pairs[i].first;
+        if (below >= target_weight) return pairs[i].first;
     }
     return pairs.back().first;
 }
@@ -84,6 +85,9 @@ std::vector<double> leaf_quantiles(const BoostingGrower<Code>& grower, const dou
 }
 
 // Newton steps of all leaves, (leaf, output), within their bounds; `as_grown` as in leaf_sums.
+//
+// Hessians of splits are rounded up to a unit, so that a leaf may have less than min_child_weight,
+// even next to nothing: its step is that of the missing weight with gradients of zero.
 template <typename Code>
 std::vector<double> newton_values(const BoostingGrower<Code>& grower, const Gradients& gradients,
                                   bool as_grown) {
@@ -91,10 +95,17 @@ std::vector<double> newton_values(const BoostingGrower<Code>& grower, const Grad
     const GradientScale scale;
     const SplitSearch search(grower.config(), scale, gradients.outputs);
     std::vector<double> values;
-    for (std::size_t l = 0; l < sums.size(); ++l)
+    const auto n_outputs = double(gradients.outputs);
+    for (std::size_t l = 0; l < sums.size(); ++l) {
+        const BoostedLeaf& leaf = grower.leaves()[l];
+        const std::vector<double>& hessian = sums[l].hessian;
+        const double mean = std::accumulate(hessian.begin(), hessian.end(), 0.0) / n_outputs;
+        const double lacking =
+            leaf.node > 0 ? std::max(grower.config().min_child_weight - mean, 0.0) : 0.0;
         for (std::size_t k = 0; k < gradients.outputs; ++k)
-            values.push_back(search.clipped_value(sums[l].gradient[k], sums[l].hessian[k],
-                                                  grower.leaves()[l].bounds));
+            values.push_back(
+                search.clipped_value(sums[l].gradient[k], hessian[k] + lacking, leaf.bounds));
+    }
     return values;
 }
 

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstring>
 #include <limits>
 #include <numeric>
 #include <optional>
@@ -32,9 +33,10 @@ class LaneTrees {
     static constexpr float kLeafThreshold = std::bit_cast<float>(0x7FFFFFFFu);
 
   public:
-    // Copies for some trees, or none if they or the rows are too few, too large or not floats.
+    // Copies for every `step`th tree of a range, or none if they or the rows are too few, too large
+    // or not floats.
     static std::optional<LaneTrees> of(const ForestView& trees, const ForestRows& table,
-                                       std::size_t begin, std::size_t end) {
+                                       std::size_t begin, std::size_t end, std::size_t step) {
         if ((table.doubles == nullptr && table.floats == nullptr) ||
             table.width > kWalkColumnMask || table.rows < kWalkRows)
             return std::nullopt;
@@ -45,7 +47,7 @@ class LaneTrees {
             if (trees.tree(t).count >= std::size_t(1) << (32 - kWalkChildShift))
                 return std::nullopt;
         LaneTrees copies;
-        for (std::size_t t = begin; t < end; ++t) copies.add(trees.tree(t));
+        for (std::size_t t = begin; t < end; t += step) copies.add(trees.tree(t));
         copies.threshold_.resize(copies.threshold_.size() + kWalkPadding);
         copies.test_.resize(copies.test_.size() + kWalkPadding);
         return copies;
@@ -89,6 +91,26 @@ void copy_floats(const ForestRows& table, std::size_t begin, std::size_t n, std:
         std::copy_n(out + (n - 1) * table.width, table.width, out + i * table.width);
 }
 
+// Whether the trees of every round, one per output, differ only in the values of their leaves, as
+// one tree for all outputs is stored. Rows then walk through the first of them alone. Splits of
+// more than 64 categories are not compared, but walked.
+bool share_splits(const ForestView& trees, std::size_t begin, std::size_t end,
+                  std::size_t outputs) {
+    if (begin % outputs != 0 || end % outputs != 0) return false;
+    for (std::size_t t = begin; t < end; ++t) {
+        const tree::TreeView first = trees.tree(t - t % outputs), own = trees.tree(t);
+        const bool is_equal =
+            std::equal(first.nodes, first.nodes + first.count, own.nodes, own.nodes + own.count,
+                       [](const PackedNode& a, const PackedNode& b) {
+                           const bool is_leaf = a.kind() == tree::Test::kLeaf;
+                           return a.kind() == b.kind() &&
+                                  (is_leaf || std::memcmp(&a, &b, sizeof(PackedNode)) == 0);
+                       });
+        if (!is_equal) return false;
+    }
+    return true;
+}
+
 // Add the leaf values of one block of rows.
 template <typename Leaf>
 void add_values(const ForestView& trees, std::size_t t, std::size_t outputs, std::size_t n,
@@ -100,8 +122,8 @@ void add_values(const ForestView& trees, std::size_t t, std::size_t outputs, std
 }
 
 // Route the rows that met a threshold equal to their value after rounding down.
-void settle_equal(const ForestView& trees, const ForestRows& table, std::size_t t,
-                  std::size_t begin, std::size_t n, std::uint32_t* leaf) {
+void route_equal_rows(const ForestView& trees, const ForestRows& table, std::size_t t,
+                      std::size_t begin, std::size_t n, std::uint32_t* leaf) {
     for (std::size_t i = 0; i < n; ++i) {
         if (!(leaf[i] & kWalkEqual)) continue;
         const auto row = std::uint32_t(begin + i);
@@ -116,7 +138,8 @@ void settle_equal(const ForestView& trees, const ForestRows& table, std::size_t 
 void add_raw_scores(const ForestView& trees, const ForestRows& table, std::size_t begin,
                     std::size_t end, std::size_t outputs, double* scores, int threads) {
     if (table.rows == 0 || begin == end) return;
-    const std::optional<LaneTrees> lanes = LaneTrees::of(trees, table, begin, end);
+    const std::size_t step = share_splits(trees, begin, end, outputs) ? outputs : 1;
+    const std::optional<LaneTrees> lanes = LaneTrees::of(trees, table, begin, end, step);
     const std::size_t block_rows =
         lanes ? std::max<std::size_t>(1, kLaneValues / (table.width * kWalkRows)) * kWalkRows
               : kBlock;
@@ -136,17 +159,20 @@ void add_raw_scores(const ForestView& trees, const ForestRows& table, std::size_
                          if (lanes) {
                              const std::size_t padded = (n + kWalkRows - 1) / kWalkRows * kWalkRows;
                              copy_floats(table, first, n, padded, values.data());
-                             for (std::size_t t = begin; t < end; ++t) {
-                                 boosting_kernels().walk(lanes->tree(t - begin), values.data(),
-                                                         padded, table.width, lane_leaf.data());
-                                 settle_equal(trees, table, t, first, n, lane_leaf.data());
-                                 add_values(trees, t, outputs, n, lane_leaf.data(), own);
+                             for (std::size_t t = begin; t < end; t += step) {
+                                 boosting_kernels().walk(lanes->tree((t - begin) / step),
+                                                         values.data(), padded, table.width,
+                                                         lane_leaf.data());
+                                 route_equal_rows(trees, table, t, first, n, lane_leaf.data());
+                                 for (std::size_t k = 0; k < step; ++k)
+                                     add_values(trees, t + k, outputs, n, lane_leaf.data(), own);
                              }
                          } else {
                              std::iota(rows.begin(), rows.end(), std::uint32_t(first));
-                             for (std::size_t t = begin; t < end; ++t) {
+                             for (std::size_t t = begin; t < end; t += step) {
                                  forest::route_rows(trees, table, t, {rows.data(), n}, leaf.data());
-                                 add_values(trees, t, outputs, n, leaf.data(), own);
+                                 for (std::size_t k = 0; k < step; ++k)
+                                     add_values(trees, t + k, outputs, n, leaf.data(), own);
                              }
                          }
                      }

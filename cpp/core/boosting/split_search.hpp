@@ -75,9 +75,10 @@ class SplitSearch {
     template <typename Layout>
     void add_prefix_sums(const typename Layout::Word* cells, const std::uint32_t* counts,
                          const std::uint32_t* codes, std::size_t n);
-    // Whether only the codes that have rows are searched, which are then in codes_.
+    // Write the codes that have rows to codes_, and return whether only they are to be searched.
     template <typename Layout>
-    bool selects_codes(const BoostedNode& node, const typename Layout::Word* cells, std::size_t n);
+    bool collect_present_codes(const BoostedNode& node, const typename Layout::Word* cells,
+                               std::size_t n);
     template <typename Layout>
     void find_threshold(const BoostedNode& node, const Column& column,
                         const typename Layout::Word* cells, const std::uint32_t* counts,

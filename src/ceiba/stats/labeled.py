@@ -40,6 +40,12 @@ class LabeledRows:
     def __len__(self) -> int:
         return len(self.target.values)
 
+    def take(self, index: Array) -> LabeledRows:
+        """Select rows by index; the classes stay those of all rows."""
+        weight = None if self.weight is None else self.weight[index]
+        kept = index if self.kept is None else self.kept[index]
+        return LabeledRows(self.table.take(index), self.target.take(index), weight, kept)
+
     def row_number(self, row: int) -> int:
         """Return the original number of a row, for messages."""
         return row if self.kept is None else int(self.kept[row])

@@ -99,7 +99,7 @@ def test_a_warm_start_is_continued(dropout, tmp_path):
     continued = warm().set_params(n_estimators=12).fit(X, y, checkpoint=path)
     expected = warm().set_params(n_estimators=12).fit(X, y)
     assert_equal_fits(continued, expected)
-    with pytest.raises(CheckpointError, match="other trees of the fit before"):
+    with pytest.raises(CheckpointError, match="other trees of the previous fit"):
         GradientBoostingRegressor(12, dropout=dropout, trace=True).fit(X, y, checkpoint=path)
 
 
@@ -194,7 +194,7 @@ def test_an_init_with_other_predictions_is_refused(tmp_path):
     path = tmp_path / "fit.ckpt"
     init = GradientBoostingRegressor(2, subsample=0.5, random_state=None)
     GradientBoostingRegressor(3, init=init).fit(X, Y, checkpoint=path)
-    with pytest.raises(CheckpointError, match="other predictions of init"):
+    with pytest.raises(CheckpointError, match="different init predictions"):
         GradientBoostingRegressor(3, init=init).fit(X, Y, checkpoint=path)
 
 
@@ -293,6 +293,21 @@ def test_a_failed_write_warns_and_the_fit_goes_on(tmp_path, monkeypatch):
         model = GradientBoostingRegressor(6).fit(X, Y, checkpoint=path)
     assert_equal_fits(model, GradientBoostingRegressor(6).fit(X, Y))
     assert path.read_bytes() == content
+
+
+def test_a_failed_write_is_tried_again(tmp_path, monkeypatch):
+    path, real, calls = tmp_path / "fit.ckpt", files.os.fsync, []
+
+    def fail_in_the_last_round(descriptor):
+        calls.append(descriptor)
+        if len(calls) == 3:
+            raise OSError(28, "No space left on device")
+        return real(descriptor)
+
+    monkeypatch.setattr(files.os, "fsync", fail_in_the_last_round)
+    with pytest.warns(CheckpointWarning, match="No space left on device"):
+        GradientBoostingRegressor(3).fit(X, Y, checkpoint=path, checkpoint_seconds=0)
+    assert _read(str(path)).count == 3
 
 
 def test_what_a_killed_write_left_is_removed(written, tmp_path):

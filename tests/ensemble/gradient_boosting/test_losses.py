@@ -74,6 +74,36 @@ def scores_of(loss: Loss) -> Array:
     return RNG.normal(size=(loss.n_outputs, N))
 
 
+def test_the_domain_of_log_links_is_named() -> None:
+    y = np.array([1e-200, 1.0])
+    for cls, options, text in (
+        (Gamma, {}, "is in \\[1e-140, 1e\\+140\\]"), (Poisson, {}, "is zero or in \\["),
+    ):  # fmt: skip
+        with pytest.raises(ValueError, match=text):
+            cls(y, None, **options).check_target(int)
+
+
+class TinyHessians:
+    """A loss whose first rows have next to no curvature."""
+
+    def gradient(self, y: Array, raw: Array) -> Array:
+        return np.where(y > 0, 1.0, 0.0)
+
+    def hessian(self, y: Array, raw: Array) -> Array:
+        return np.where(y > 0, 1e-9, 1.0)
+
+
+@pytest.mark.parametrize("bits", ["auto", 5])
+def test_steps_of_leaves_with_less_than_min_child_weight(bits: Any) -> None:
+    rows = np.repeat([0.0, 1.0], 20)[:, None]
+    model = GradientBoostingRegressor(
+        1, loss=TinyHessians(), reg_lambda=0, gradient_bits=bits, min_samples_leaf=1, init="zero",
+        learning_rate=1.0,
+    ).fit(rows, 1 - rows[:, 0])  # fmt: skip
+    # In units of 5 bits 20 such Hessians are more than min_child_weight; the sum is 20.
+    assert np.abs(model.predict(rows)).max() <= 20 / 1e-3 * (1 + 1e-9)
+
+
 @pytest.mark.parametrize("name", LOSSES)
 def test_derivatives_are_those_of_the_values(name: str) -> None:
     loss, is_second = make_loss(name), LOSSES[name][3]

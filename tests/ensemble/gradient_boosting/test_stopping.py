@@ -55,6 +55,21 @@ def loss_of(kind: Any, raw: Any, y: Any) -> float:
     return float(np.mean(np.logaddexp.reduce(raw, axis=1) - raw[np.arange(len(y)), y]))
 
 
+def test_rare_classes_stay_in_training_rows() -> None:
+    # As many classes as rows of the fraction, and classes of a single row.
+    y = np.repeat(np.arange(40), 4)
+    rows = np.random.default_rng(0).normal(size=(len(y), 2))
+    model = GradientBoostingClassifier(2, early_stopping=True).fit(rows, y)
+    assert model.n_classes_ == 40
+    y = np.array([0] * 20 + [1] * 20 + [2])
+    for fraction in (0.1, 0.6, 0.9):
+        model = GradientBoostingClassifier(
+            3, early_stopping=True, validation_fraction=fraction, min_samples_leaf=1
+        ).fit(rows[: len(y)], y)
+        # The only row of the last class raises its score in the first round.
+        assert model.decision_function(rows[40:41])[0, 2] > model.boosted_trees_.first_scores[2]
+
+
 @pytest.mark.parametrize("loss", ["squared_error", "absolute_error", "huber", "quantile"])
 def test_early_stopping_of_all_losses_ends(loss: str) -> None:
     """With pure noise the first rounds are best."""
@@ -156,8 +171,8 @@ def test_wrong_uses_of_validation_rows() -> None:
         GradientBoostingRegressor(2, early_stopping=True, validation_fraction=0.5).fit(
             X, NUMBERS, X_val=X, y_val=NUMBERS
         )
-    with pytest.raises(ValueError, match="leaves no validation or no training rows"):
-        GradientBoostingRegressor(2, early_stopping=True).fit(X[:3], NUMBERS[:3])
+    with pytest.raises(ValueError, match="too few rows to hold some out"):
+        GradientBoostingRegressor(2, early_stopping=True).fit(X[:1], NUMBERS[:1])
 
 
 # Warm starts
@@ -236,7 +251,9 @@ def test_losses_of_a_warm_start_have_an_entry_for_each_round() -> None:
 def test_a_warm_start_keeps_loss_and_init(kind: Any, before: Any, after: Any) -> None:
     model = kind(2, warm_start=True, **before).fit(X, np.abs(target_of(kind)))
     expected, name = bits(model), next(iter(after))
-    with pytest.raises(ValueError, match=f"warm_start=True requires the {name} of the fit before"):
+    with pytest.raises(
+        ValueError, match=f"warm_start=True requires the same {name} as the previous fit"
+    ):
         model.set_params(n_estimators=4, **after).fit(X, np.abs(target_of(kind)))
     assert bits(model) == expected
 

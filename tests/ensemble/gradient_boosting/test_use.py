@@ -7,6 +7,7 @@ import warnings
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.cluster import KMeans
 from sklearn.exceptions import NotFittedError
@@ -16,6 +17,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 import ceiba
 from ceiba import GradientBoostingClassifier, GradientBoostingRegressor
 from ceiba._typing import Array
+from ceiba.data.table import Table
 from ceiba.export import load, save
 from tests.ensemble.gradient_boosting.parts import (
     CLASSES,
@@ -284,6 +286,20 @@ def test_trees_and_leaves() -> None:
             model.tree(*wrong)
 
 
+@pytest.mark.parametrize("columns", [["a", "b"], ["a", "b", "few"]])
+def test_one_tree_for_all_classes_predicts_as_its_copies(columns: list[str]) -> None:
+    """Rows walk through the tree of a round once, the same as through each of its copies."""
+    rows = pd.concat([X[columns]] * 4)  # enough to walk in lanes
+    model = GradientBoostingClassifier(5, multi_strategy="multi_output_tree")
+    model.fit(X[columns], CLASSES)
+    for table in (rows, rows.iloc[:7]):
+        expected = np.tile(model.boosted_trees_.first_scores, (len(table), 1))
+        for number in range(5):
+            for k in range(3):
+                expected[:, k] += model.tree(number, k).predict(Table.of(table, model.schema_))
+        np.testing.assert_allclose(raw_scores(model, table), expected, rtol=1e-12, atol=1e-12)
+
+
 def test_trees_of_an_unfitted_model_raise() -> None:
     for method in ("tree", "split_arithmetic"):
         with pytest.raises(NotFittedError):
@@ -466,7 +482,9 @@ def test_a_warm_start_keeps_what_the_trees_mean(before: dict[str, Any], after: A
     y = np.abs(NUMBERS) + 0.1
     model = GradientBoostingRegressor(2, warm_start=True, **before).fit(X, y)
     (name,) = after
-    with pytest.raises(ValueError, match=f"warm_start=True requires the {name} of the fit before"):
+    with pytest.raises(
+        ValueError, match=f"warm_start=True requires the same {name} as the previous fit"
+    ):
         model.set_params(n_estimators=4, **after).fit(X, y)
 
 

@@ -138,7 +138,7 @@ class BlockLeaves {
         : forest_(forest), table_(table), rows_(rows), leaf_(rows.size()) {
         if (codes != nullptr && encode(*codes))
             coded_.emplace(forest, table.width, *codes);
-        else
+        else if (table.width <= kCompactColumns)
             known_ = floats_.assign(table, rows[0], rows.size());
     }
 

@@ -185,6 +185,22 @@ const double* leaf_values(const ExplainedTrees& trees, std::size_t t, const Path
     return trees.values + std::size_t(trees.first[t] + path.leaves[leaf]) * trees.n_values;
 }
 
+// Trees from `first` on whose patterns of the background are kept together: at most 64, and, unless
+// it is a single tree, no more than may take 1 GiB.
+std::size_t group_size(const ExplainedTrees& trees, const ExplainedRows& background,
+                       std::size_t first) {
+    constexpr std::size_t kMaxTrees = 64, kMaxBytes = std::size_t(1) << 30;
+    std::size_t n_trees = 0, bytes = 0;
+    while (n_trees < kMaxTrees && first + n_trees < trees.n_trees) {
+        const std::size_t t = first + n_trees;
+        const auto n_leaves = std::size_t(trees.first[t + 1] - trees.first[t] + 1) / 2;
+        bytes += n_leaves * background.n * sizeof(PatternWeight);
+        if (n_trees > 0 && bytes > kMaxBytes) break;
+        ++n_trees;
+    }
+    return n_trees;
+}
+
 // Find the patterns of the background in the trees [first, first + n_trees), in parallel.
 BackgroundTrees prepare_background(const ExplainedTrees& trees, const ExplainedRows& background,
                                    std::size_t first, std::size_t n_trees, int threads) {
@@ -240,10 +256,9 @@ void interventional_shap(const ExplainedTrees& trees, const ExplainedRows& rows,
     std::fill_n(out, rows.n * rows.columns.size() * trees.n_outputs, 0.0);
     std::fill_n(base, trees.n_outputs, 0.0);
     const Segments parts{rows.n, (rows.n + kRows - 1) / kRows};
-    // Trees in groups of 64: the patterns of the background are found once.
-    constexpr std::size_t kTrees = 64;
-    for (std::size_t first = 0; first < trees.n_trees; first += kTrees) {
-        const std::size_t n_trees = std::min(kTrees, trees.n_trees - first);
+    // In groups of trees, for each of which the patterns of the background are found once.
+    for (std::size_t first = 0, n_trees = 0; first < trees.n_trees; first += n_trees) {
+        n_trees = group_size(trees, background, first);
         const BackgroundTrees prepared =
             prepare_background(trees, background, first, n_trees, threads);
         for (std::size_t i = 0; i < n_trees; ++i) add_base(trees, first + i, *prepared[i], base);

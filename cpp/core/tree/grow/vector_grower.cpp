@@ -15,6 +15,10 @@
 namespace ceiba::tree {
 namespace {
 
+// Columns whose histogram has more numbers (8 MB) are sorted: a thousand targets would take 2.7 GB
+// of a column of 333,000 codes.
+constexpr std::size_t kMaxHistogramSize = std::size_t(1) << 20;
+
 // Clearing and scanning a histogram pays off where there are many more rows than codes.
 constexpr std::size_t kRowsPerCode = 3;
 
@@ -63,7 +67,7 @@ class VectorGrower {
         Number* cell = builder_.cell(node);
         for (const std::uint32_t row : rows) target_rows_.add(cell, row);
         n.term = search_.finder(0).term(cell);
-        // The builder compares the ends of the range of a number.
+        // A pure node has a range of zero.
         n.min_target = 0;
         n.max_target = varies(rows) ? 1 : 0;
         if (with_impurity_ && n.max_target > 0) n.deviation = squared_error(rows, cell);
@@ -123,7 +127,7 @@ class VectorGrower {
         const Column& column = columns_.columns[j];
         SplitFinder<Rows>& finder = search_.finder(thread);
         const std::size_t n_codes = std::size_t(column.n_codes) + 1;
-        if (rows.size() < kRowsPerCode * n_codes) {
+        if (rows.size() < kRowsPerCode * n_codes || n_codes * builder_.size > kMaxHistogramSize) {
             const auto entries = search_.template sorted<LargeEntry>(
                 rows, j, kLargeBits, [&](std::size_t i) { return rows[i]; }, thread);
             return finder.search_large(cell, column, target_rows_, entries, best);

@@ -32,7 +32,7 @@ CategoryMeans class_fractions(const std::vector<Number>& cells, std::size_t size
 }
 
 // Means relative to those of the node, in the scale of the criterion.
-CategoryMeans target_means(const std::vector<Number>& cells, const VectorError& criterion) {
+CategoryMeans target_means(const std::vector<Number>& cells, const VectorSquaredError& criterion) {
     const std::size_t n_targets = criterion.factors.size(), size = n_targets + 2;
     CategoryMeans means{cells.size() / size, n_targets, {}, {}};
     double all = 0;
@@ -127,7 +127,7 @@ std::vector<double> principal_component_scores(const std::vector<Number>& cells,
 }
 
 std::vector<double> principal_component_scores(const std::vector<Number>& cells,
-                                               const VectorError& criterion) {
+                                               const VectorSquaredError& criterion) {
     const CategoryMeans s = target_means(cells, criterion);
     return projections(s, first_component(covariance(s), s.n_targets));
 }

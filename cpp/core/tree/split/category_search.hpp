@@ -26,7 +26,7 @@ std::vector<double> principal_component_scores(const std::vector<Number>& cells,
                                                std::size_t n_classes);
 // The same for the means of several targets, relative to those of the node.
 std::vector<double> principal_component_scores(const std::vector<Number>& cells,
-                                               const VectorError& criterion);
+                                               const VectorSquaredError& criterion);
 
 // Up to this many categories, all groupings (511) are tried.
 constexpr std::size_t kMaxExhaustive = 10;

@@ -23,7 +23,8 @@ inline double constrained_value(const Number* cell, Number weight) {
 
 // A criterion whose splits of constrained columns keep the values of both branches within the
 // bounds of the node and in the order of the column's sign. Missing values that are separated from
-// known ones are the largest, as in scikit-learn. Splits of other columns are free: leaves are
+// known ones are the largest, as in scikit-learn; with a branch of their own beside two others
+// (missing="branch") only those two are ordered. Splits of other columns are free: leaves are
 // moved to their bounds. It is a type of its own, so that trees without constraints run no
 // instruction for them.
 template <typename CriterionTerm>

@@ -139,9 +139,9 @@ std::unique_ptr<SplitFinder<MomentRows<Weighted>>> make_moment_finder(const Spli
 
 template <typename Rows>
 std::unique_ptr<SplitFinder<Rows>> make_vector_finder(const SplitFinderSpec& spec) {
-    return std::make_unique<CellSplitFinder<Rows, VectorCells, VectorError>>(
-        VectorCells{int(spec.target_factors.size())}, VectorError{spec.target_factors, {}, {}},
-        spec);
+    return std::make_unique<CellSplitFinder<Rows, VectorCells, VectorSquaredError>>(
+        VectorCells{int(spec.target_factors.size())},
+        VectorSquaredError{spec.target_factors, {}, {}}, spec);
 }
 
 }  // namespace

@@ -63,7 +63,7 @@ struct LabelVectors {
 
 // Squared error relative to the mean of the node, as in SquaredError: the integer part of the mean
 // is subtracted exactly, and a target that is constant in the node adds nothing, however large.
-struct VectorError {
+struct VectorSquaredError {
     std::vector<double> factors;  // of the squares of each target
     std::vector<Number> whole_mean;
     std::vector<double> mean_fraction;

@@ -65,7 +65,7 @@ class SplitArithmetic:
     gain : float
         score(left) + score(right) - score(node) - correction: the gain that the model has.
     correction : float
-        What as many random categories gain by chance; 0 for other columns.
+        Expected gain of that many random categories, which is subtracted; 0 for other columns.
     rate : float
         Factor of the steps: the learning rate, or less with dropout.
     unit : float

@@ -54,17 +54,17 @@ from ceiba.ensemble.gradient_boosting.rounds import (
 from ceiba.ensemble.gradient_boosting.training_rows import (
     ScoredRows,
     ValidationInput,
-    given_rows,
-    hold_out,
-    partition_rows,
+    init_input,
+    select_rows,
 )
 from ceiba.stats import LabeledRows, TargetSummary, ToLabeledRows
-from ceiba.tree.explain.learner import ExplainedTreesMixin
 from ceiba.tree.explain.shap import TreeSum
+from ceiba.tree.explain.shap_mixin import TreeShapMixin
 from ceiba.tree.grow.encoding import learn_bins
 from ceiba.tree.grow.grower import SAMPLE_ROWS
 from ceiba.tree.model.node_dtype import NodeView
 from ceiba.tree.model.tree import Tree
+from ceiba.tree.prune.folds import split_rows
 from ceiba.tree.scoring import predict_batch, score, to_table
 
 
@@ -80,7 +80,7 @@ class PartitionModel:
         init = getattr(self.estimator, "init_", None)
         if init is None or not len(table):
             return raw
-        return self.estimator._add_init_scores(raw, partition_rows(table, init))
+        return self.estimator._add_init_scores(raw, init_input(table, init))
 
     def predict(self, table: Table, threads: int) -> Array:
         """Return the predicted numbers, or the class probabilities."""
@@ -91,7 +91,7 @@ class PartitionModel:
         return np.asarray(self.predict(table, threads).argmax(axis=1))
 
 
-class BaseGradientBoosting(BoostingParameters, ExplainedTreesMixin, Estimator):
+class BaseGradientBoosting(BoostingParameters, TreeShapMixin, Estimator):
     """Base of gradient boosting: the fit, raw scores, stages and importances."""
 
     _task: ClassVar[Task]
@@ -120,12 +120,12 @@ class BaseGradientBoosting(BoostingParameters, ExplainedTreesMixin, Estimator):
         checkpoint: str | os.PathLike[str] | None = None,
         checkpoint_seconds: float | None = None,
     ) -> Self:
-        """Add a tree for each raw score in every round; with ``warm_start`` to existing ones.
+        """Fit one tree per raw score in every round; ``warm_start`` continues a fit.
 
         Parameters
         ----------
         X : array, frame, Table, list or sparse matrix
-            Rows in memory. Of a sparse matrix only the bin codes are dense: a byte per value.
+            Rows in memory. Of a sparse matrix only the bin codes are dense, twice a byte per value.
         y : array of shape (n_rows,)
             Classes or numbers.
         sample_weight : array of shape (n_rows,), optional
@@ -221,7 +221,7 @@ class BaseGradientBoosting(BoostingParameters, ExplainedTreesMixin, Estimator):
         if self.warm_start and getattr(self, "init_", None) is not None:
             return self.init_
         init, target = clone(self.init), labeled.target
-        rows = given_rows(X, labeled.kept)
+        rows = select_rows(X, labeled.kept)
         y = target.values if target.classes is None else target.classes[target.values]
         if labeled.weight is None:
             return init.fit(rows, y)
@@ -243,13 +243,13 @@ class BaseGradientBoosting(BoostingParameters, ExplainedTreesMixin, Estimator):
         init = attributes["init_"]
         if init is None:
             return ScoredRows(labeled, None)
-        rows = given_rows(X, labeled.kept)
+        rows = select_rows(X, labeled.kept)
         return ScoredRows(labeled, self._raw_of_init(init, rows, attributes.get("classes_")))
 
     # Rows -----------------------------------------------------------------------------------------
 
     def _trees_to_continue(self, X: Any) -> BoostedTrees | None:
-        """Return the trees of the fit before with ``warm_start``, or None."""
+        """Return the trees of the previous fit with ``warm_start``, or None."""
         trees = getattr(self, "boosted_trees_", None) if self.warm_start else None
         if trees is not None:
             self._check_columns(X)
@@ -269,7 +269,7 @@ class BaseGradientBoosting(BoostingParameters, ExplainedTreesMixin, Estimator):
         return seed if file is None else file.seed(self.random_state, seed)
 
     def _continue_loss(self, loss: Loss, previous: BoostedTrees | None) -> None:
-        """Let a warm start record its losses with the threshold of the first fit (Huber)."""
+        """Give a warm start the threshold of the first fit for its losses (Huber)."""
         first_delta = getattr(self, "_first_delta", None)
         if previous is not None and first_delta is not None:
             loss.first_delta = first_delta / loss.unit
@@ -289,13 +289,14 @@ class BaseGradientBoosting(BoostingParameters, ExplainedTreesMixin, Estimator):
         return {name: parameter_text(getattr(self, name)) for name in names if hasattr(self, name)}
 
     def _check_warm_start_parameters(self) -> None:
-        """Raise if a warm start changes what the trees of the fit before mean or hold."""
+        """Raise if a warm start changes what the trees of the previous fit mean or hold."""
         before = getattr(self, "_warm_start_parameters", {})
         for name, text in self._kept_parameters().items():
             if before.get(name, text) != text:
                 raise ParameterError(
-                    f"warm_start=True requires the {name} of the fit before, {before[name]}, got "
-                    f"{text}: the trees of both fits are added; set warm_start=False to start anew."
+                    f"warm_start=True requires the same {name} as the previous fit, "
+                    f"{before[name]}, got {text}: the trees of both fits are added; set "
+                    "warm_start=False to start anew."
                 )
 
     def _checked_loss(
@@ -361,7 +362,7 @@ class BaseGradientBoosting(BoostingParameters, ExplainedTreesMixin, Estimator):
             schema, classes = labeled.table.schema, attributes.get("classes_")
             return labeled, given.labeled_rows(engine, self._task, schema, classes)
         if self.early_stopping:
-            return hold_out(labeled, self.validation_fraction, seed)
+            return split_rows(labeled, self.validation_fraction, seed)
         return labeled, None
 
     def _validation(
@@ -408,7 +409,7 @@ class BaseGradientBoosting(BoostingParameters, ExplainedTreesMixin, Estimator):
     def _tree_sum(self) -> TreeSum:
         if getattr(self, "init_", None) is not None:
             raise ValueError(
-                "shap_values requires raw scores that are a sum of trees, got "
+                "Shapley values require raw scores that are a sum of trees, got "
                 f"init={type(self.init_).__name__}: fit with init=None or init='zero'."
             )
         return self.boosted_trees_.tree_sum()

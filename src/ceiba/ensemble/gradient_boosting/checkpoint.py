@@ -176,12 +176,13 @@ class CheckpointFile:
         try:
             with open_replacement(self.path) as file:
                 write(file, _encode(self._stored_state()))
+            self._written = self._state.iterations.count
         except OSError as error:
             warn_user(
                 f"The checkpoint could not be written, the fit goes on without it: {error}.",
                 CheckpointWarning,
             )
-        self._written, self._written_at = self._state.iterations.count, monotonic()
+        self._written_at = monotonic()
 
     def _stored_state(self) -> CheckpointState:
         state = self._state
@@ -217,7 +218,7 @@ class CheckpointFile:
                 raise self._error(reason)
         for data, text in _DATA_NAMES.items():
             if stored.digests.get(data) != self._digests.get(data):
-                raise self._error(f"was written with {text}: use the same data")
+                raise self._error(f"was written with {text}: use the same")
         validation = self._state.validation
         self._check_shape("raw scores", stored.scores, self._state.rounds.scores)
         self._check_shape(
@@ -249,8 +250,8 @@ _DATA_NAMES = {
     "weight": "other weights of the rows",
     "X": "another X",
     "y": "another y",
-    "init": "other predictions of init (an int as its random_state keeps them)",
-    "earlier": "other trees of the fit before, which warm_start continues",
+    "init": "different init predictions (give init an int as random_state)",
+    "earlier": "other trees of the previous fit, which warm_start continues",
     "validation": "other validation rows",
 }
 

@@ -35,9 +35,9 @@ class GradientBoostingClassifier(ScanScoreMixin, ClassifierMixin, BaseGradientBo
     and adds it to the raw scores. Columns are binned once. A missing value follows the branch of
     larger gain; categories of a nominal column are ordered by their mean gradient and divided in
     two, and the gain of more than ten categories is lowered by what so many reach by chance, so
-    that a near-identifier cannot win. A category that was not seen in training is missing. All sums
-    are integers, and all draws are keyed by the seed, the round and the row: the model is the same,
-    bit for bit, for any number of threads.
+    that a near-identifier is not chosen by chance. A category that was not seen in training is
+    missing. All sums are integers, and all draws are keyed by the seed, the round and the row: the
+    model is the same, bit for bit, for any number of threads.
 
     {parameters}
 

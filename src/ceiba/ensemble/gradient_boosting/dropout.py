@@ -37,7 +37,7 @@ def dropout_factors(n_dropped: int, rate: float) -> tuple[float, float]:
     return rate / (n_dropped + rate), n_dropped / (n_dropped + rate)
 
 
-def scaled_trees(part: dict[str, Any], factor: float) -> dict[str, Any]:
+def scale_trees(part: dict[str, Any], factor: float) -> dict[str, Any]:
     """Return trees with all leaf values multiplied by a factor."""
     nodes = part["nodes"].copy()
     view = NodeView(nodes)

@@ -62,14 +62,14 @@ class LossHistory:
         """
         return {
             name: np.concatenate([
-                _of_length(earlier.get(name, np.empty(0)), n_earlier),
-                _of_length(np.array(self.losses.get(name, ()), np.float64), n_new),
+                _pad_losses(earlier.get(name, np.empty(0)), n_earlier),
+                _pad_losses(np.array(self.losses.get(name, ()), np.float64), n_new),
             ])
             for name in (*earlier, *(name for name in self.losses if name not in earlier))
         }  # fmt: skip
 
 
-def _of_length(losses: Array, n_rounds: int) -> Array:
+def _pad_losses(losses: Array, n_rounds: int) -> Array:
     """Return the losses of so many rounds; NaN for the first ones, where they lack."""
     losses = losses[:n_rounds]
     return np.concatenate([np.full(n_rounds - len(losses), np.nan), losses])

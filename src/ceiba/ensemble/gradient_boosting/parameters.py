@@ -135,7 +135,11 @@ class BoostingParameters(Parameters):
         Between(0.0, 1.0, closed="neither"),
         "Fraction of the rows held out for early stopping, unless fit gets X_val and y_val.",
     ] = 0.1
-    n_iter_no_change: Annotated[int, AtLeast(1), "Rounds without a decrease, to stop."] = 10
+    n_iter_no_change: Annotated[
+        int,
+        AtLeast(1),
+        "With early_stopping, number of rounds without a decrease after which to stop.",
+    ] = 10
     tol: Annotated[
         float,
         NotNegative,

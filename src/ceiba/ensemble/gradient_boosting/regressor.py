@@ -67,9 +67,10 @@ class GradientBoostingRegressor(ScanScoreMixin, RegressorMixin, BaseGradientBoos
     init_ : estimator or None
         The fitted ``init`` predictor.
     losses_ : dict
-        Mean loss after each round: ``"training"`` with ``trace`` or ``verbose``, ``"validation"``
-        with validation rows. After a warm start those of the earlier rounds come first, NaN where
-        they were not recorded; rounds that early stopping dropped are the last ones.
+        Mean loss after each round, half the squared error or half the deviance: ``"training"``
+        with ``trace`` or ``verbose``, ``"validation"`` with validation rows. After a warm start
+        those of the earlier rounds come first, NaN where they were not recorded; rounds that early
+        stopping dropped are the last ones.
     trace_ : Trace
         With ``trace=True``.
     feature_importances_ : ndarray of shape (n_features,)

@@ -20,7 +20,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -34,7 +33,7 @@ from ceiba.data.table import Table
 from ceiba.ensemble.gradient_boosting.dropout import (
     draw_dropped_rounds,
     dropout_factors,
-    scaled_trees,
+    scale_trees,
 )
 from ceiba.ensemble.gradient_boosting.loss_history import LossHistory
 from ceiba.ensemble.gradient_boosting.losses.base import Loss
@@ -53,7 +52,7 @@ _UNLIMITED = 2**62
 def boosting_config(
     parameters: BoostingParameters, table: Table, unit: float
 ) -> _native.BoostingConfig:
-    """Return the settings of the trees as the kernels take them, for gradients in units."""
+    """Return the native config of the trees, for gradients in units."""
     config = _native.BoostingConfig()
     config.growth_order = GrowthOrder[parameters.growth.upper()]
     config.max_leaves = int(parameters.max_leaf_nodes or 0)
@@ -178,7 +177,7 @@ class Rounds:
         if self.previous is not None:
             if not parts:
                 return self.previous
-            parts.insert(0, _part_of(self.previous))
+            parts.insert(0, _tree_arrays(self.previous))
         return BoostedTrees.of_parts(parts, self.first_scores, self.table.schema)
 
     def add_round(self) -> None:
@@ -201,7 +200,7 @@ class Rounds:
             grower.add_values(values, self.scores[outputs])
             parts.append(grower.pack(self._code_values, values))
             if parameters.trace:
-                split_values.append(self._split_values(grower, parts[-1], outputs, sample, steps))
+                split_values.append(self._trace_arrays(grower, parts[-1], outputs, sample, steps))
         self._scale_rounds(dropped, dropped_factor)
         if len(dropped):
             self.scores += dropped_factor * dropped_scores
@@ -266,20 +265,13 @@ class Rounds:
         data = grower, self.scores[outputs], gradient, hessian, sample.weight
         if self.parameters.method == "newton" and self.loss.leaf_quantile is None:
             rate = float(self.parameters.learning_rate)
-            bounds = partial(self._leaf_bounds, grower) if self._is_monotonic else None
+            bounds = grower.leaf_bounds if self._is_monotonic else None
             steps = self.loss.newton_steps(*data, rate, bounds)
         else:
             steps = self.loss.line_search(*data)
         return np.ascontiguousarray(steps)
 
-    def _leaf_bounds(self, grower: _native.BoostingGrower) -> Array:
-        """Return the bounds of the leaves by monotonic constraints, of shape (n_leaves, 2)."""
-        bounds = grower.node_bounds()
-        # The values of the leaves are not known yet; those of other nodes do not matter.
-        part = grower.pack(self._code_values, np.zeros((len(bounds) // 2 + 1, 1)))
-        return np.asarray(bounds[NodeView(part["nodes"]).kind == NodeTest.LEAF])
-
-    def _split_values(
+    def _trace_arrays(
         self, grower: _native.BoostingGrower, part: dict[str, Any], outputs: slice,
         sample: RowSample, steps: Array,
     ) -> dict[str, Array]:  # fmt: skip
@@ -288,7 +280,7 @@ class Rounds:
         is_leaf = NodeView(part["nodes"]).kind[: len(sums)] == NodeTest.LEAF
         leaf_sums = np.full((len(sums), steps.shape[1], 2), np.nan)
         # Other line searches than Newton steps have no sums.
-        is_newton = self.parameters.method == "newton" or not self.loss.searches_lines
+        is_newton = self.parameters.method == "newton" or not self.loss.has_line_search
         if is_newton and self.loss.leaf_quantile is None:
             leaf_sums[is_leaf] = grower.leaf_sums(*sample.derivatives_of(outputs), sample.weight)
         leaf_steps = np.full((len(sums), steps.shape[1]), np.nan)
@@ -320,14 +312,14 @@ class Rounds:
 
     def _scale_rounds(self, numbers: Array, factor: float) -> None:
         """Multiply the trees of some rounds by a factor."""
-        self._rescaling = [scaled_trees(self.parts[number], factor - 1) for number in numbers]
+        self._rescaling = [scale_trees(self.parts[number], factor - 1) for number in numbers]
         for number in numbers:
-            self.parts[number] = scaled_trees(self.parts[number], factor)
+            self.parts[number] = scale_trees(self.parts[number], factor)
 
     def _divide_previous(self) -> None:
         """Make the trees of an earlier fit parts of single rounds, which can be scaled."""
         if self.previous is not None:
-            self.parts = [*map(_part_of, self.previous.single_rounds()), *self.parts]
+            self.parts = [*map(_tree_arrays, self.previous.single_rounds()), *self.parts]
             self.previous, self._n_first = None, 0
 
 
@@ -345,7 +337,7 @@ def run_rounds(
     if stops_early and validation is not None and history.first_loss is None:
         loss.prepare_values(rounds.scores)
         history.first_loss = validation.loss(loss)
-        if rounds.previous is not None:  # the model of the fit before is the one to improve
+        if rounds.previous is not None:  # the model of the previous fit is the one to improve
             history.best_loss = history.first_loss
     for iteration in iterations:
         rounds.add_round()
@@ -370,6 +362,6 @@ def _join_values(trees: list[dict[str, Array]]) -> dict[str, Any]:
     return {"first_nodes": ends[:-1], "node_bounds": None, **joined}
 
 
-def _part_of(trees: BoostedTrees) -> dict[str, Any]:
+def _tree_arrays(trees: BoostedTrees) -> dict[str, Any]:
     names = ("nodes", "tree_offsets", "words", "tables", "node_rows", "node_gains")
     return {name: getattr(trees, name) for name in names}

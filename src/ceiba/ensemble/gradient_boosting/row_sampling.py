@@ -62,7 +62,7 @@ def sample_rows(
     draws = _uniforms(seed, number, n_rows)
     drawn = draws < parameters.subsample
     drawn[draws.argmin()] = True  # a tree needs a row, which few rows may all miss
-    return RowSample(_row_numbers(drawn), gradient, hessian, weight)
+    return RowSample(_row_indices(drawn), gradient, hessian, weight)
 
 
 def _one_side_sample(
@@ -75,7 +75,7 @@ def _one_side_sample(
     is_top[np.argsort(-size, kind="stable")[: math.ceil(a * len(size))]] = True
     factor = np.where(is_top, 1.0, (1 - a) / b)
     return RowSample(
-        _row_numbers(is_top | (draws < b / (1 - a))),
+        _row_indices(is_top | (draws < b / (1 - a))),
         gradient * factor,
         None if hessian is None else hessian * factor,
         factor if weight is None else factor * weight,
@@ -88,5 +88,5 @@ def _uniforms(seed: int, number: int, n_rows: int) -> Array:
     return draws
 
 
-def _row_numbers(mask: Array) -> Array:
+def _row_indices(mask: Array) -> Array:
     return np.flatnonzero(mask).astype(np.uint32)

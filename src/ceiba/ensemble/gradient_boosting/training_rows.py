@@ -9,7 +9,6 @@ import numpy as np
 from scipy.sparse import issparse
 from sklearn.utils import _safe_indexing
 
-from ceiba import _native
 from ceiba._typing import Array
 from ceiba.base import Estimator
 from ceiba.base.value_types import format_value
@@ -19,8 +18,6 @@ from ceiba.data.target import Task
 from ceiba.engine import Engine, choose_engine
 from ceiba.ensemble.gradient_boosting.model import BoostedTrees
 from ceiba.stats import LabeledRows, ToLabeledRows
-
-_VALIDATION_STREAM = 0x76616C6964617465  # of the draws that choose validation rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,27 +114,8 @@ class ValidationInput:
             )
 
 
-def hold_out(rows: LabeledRows, fraction: float, seed: int) -> tuple[LabeledRows, LabeledRows]:
-    """Divide rows into training and validation rows, class by class."""
-    draws = np.empty(len(rows))
-    _native.uniforms(seed, _VALIDATION_STREAM, 0, draws)
-    target = rows.target
-    groups = target.values if target.classes is not None else np.zeros(len(rows), np.int32)
-    held_out = np.zeros(len(rows), bool)
-    for group in np.unique(groups):
-        members = np.flatnonzero(groups == group)
-        n_held_out = round(fraction * len(members))
-        held_out[members[np.argsort(draws[members], kind="stable")[:n_held_out]]] = True
-    if not held_out.any() or held_out.all():
-        raise ValueError(
-            f"validation_fraction={fraction} of {len(rows)} rows leaves no validation or no "
-            "training rows: change it, or pass X_val and y_val."
-        )
-    return _take(rows, np.flatnonzero(~held_out)), _take(rows, np.flatnonzero(held_out))
-
-
-def given_rows(X: Any, kept: Array | None) -> Any:
-    """Return some rows of data as the user passed them, all for None."""
+def select_rows(X: Any, kept: Array | None) -> Any:
+    """Select rows of data as the user passed them, all for None."""
     if kept is None:
         return X
     if isinstance(X, Table):
@@ -145,8 +123,8 @@ def given_rows(X: Any, kept: Array | None) -> Any:
     return _safe_indexing(X.tocsr() if issparse(X) else X, kept)
 
 
-def partition_rows(table: Table, init: Any) -> Any:
-    """Return rows of a partition as an init predictor takes them.
+def init_input(table: Table, init: Any) -> Any:
+    """Convert rows of a partition to what an init predictor takes.
 
     Learners of Ceiba take tables, others frames, or arrays if they were fitted to one.
     """
@@ -156,9 +134,3 @@ def partition_rows(table: Table, init: Any) -> Any:
     if is_numeric and not hasattr(init, "feature_names_in_"):
         return np.asarray(table)
     return table.to_pandas()
-
-
-def _take(rows: LabeledRows, index: Array) -> LabeledRows:
-    weight = None if rows.weight is None else rows.weight[index]
-    kept = index if rows.kept is None else rows.kept[index]
-    return LabeledRows(rows.table.take(index), rows.target.take(index), weight, kept)

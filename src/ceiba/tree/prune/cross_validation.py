@@ -20,7 +20,7 @@ from ceiba.engine.local import effective_threads, run_tasks
 from ceiba.stats import LabeledRows, TargetSummary
 from ceiba.tree.grow.encoding import native_table
 from ceiba.tree.model.tree import Tree
-from ceiba.tree.prune.folds import assign_folds, class_indices_of, take_rows
+from ceiba.tree.prune.folds import assign_folds, class_indices_of
 from ceiba.tree.prune.path import CostComplexityPath, Risk, cost_complexity_path
 
 AlphaRule = Literal["min", "one_se"]
@@ -148,8 +148,8 @@ def fit_folds(estimator: Any, rows: LabeledRows, folds: int, seed: int) -> list[
 
 def _fit_fold(template: Any, rows: LabeledRows, fold: Array, weight: Array, number: int) -> FoldFit:
     in_fold = fold == number
-    train = take_rows(rows, np.flatnonzero(~in_fold))
-    held_out = take_rows(rows, np.flatnonzero(in_fold))
+    train = rows.take(np.flatnonzero(~in_fold))
+    held_out = rows.take(np.flatnonzero(in_fold))
     costs = getattr(template, "cost_matrix", None)
     matrix = None if costs is None else np.asarray(costs, np.float64)
     return FoldFit(fit_clone(template, train), train, held_out, weight[in_fold], matrix)

@@ -67,19 +67,12 @@ def _shuffle_by_class(n_rows: int, seed: int, stream: int, label: Array | None) 
     return np.argsort(draw, kind="stable") if label is None else np.lexsort((draw, label))
 
 
-def take_rows(rows: LabeledRows, index: Array) -> LabeledRows:
-    """Take rows by index; the classes stay those of all rows."""
-    weight = None if rows.weight is None else rows.weight[index]
-    target = type(rows.target)(rows.target.values[index], rows.target.classes)
-    return LabeledRows(rows.table.take(index), target, weight)
-
-
 def class_indices_of(rows: LabeledRows) -> Array | None:
     """Return the class index of every row, or None for a numeric target."""
     return None if rows.target.classes is None else rows.target.values
 
 
 def split_rows(rows: LabeledRows, fraction: float, seed: int) -> tuple[LabeledRows, LabeledRows]:
-    """Split rows into those to grow from and a stratified fraction held out."""
+    """Split rows into training rows and a stratified fraction that is held out."""
     held_out = held_out_mask(len(rows), fraction, seed, class_indices_of(rows))
-    return take_rows(rows, np.flatnonzero(~held_out)), take_rows(rows, np.flatnonzero(held_out))
+    return rows.take(np.flatnonzero(~held_out)), rows.take(np.flatnonzero(held_out))

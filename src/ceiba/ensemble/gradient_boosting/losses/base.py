@@ -51,8 +51,8 @@ class Loss:
     constant_hessian: ClassVar[bool] = False
     # Leaf values are this quantile of the residuals; None for Newton steps.
     leaf_quantile: float | None = None
-    # Whether `line_search` differs from one Newton step.
-    searches_lines: ClassVar[bool] = False
+    # Whether `line_search` has a method of its own, neither a Newton step nor `leaf_quantile`.
+    has_line_search: ClassVar[bool] = False
     # Threshold of the first round by which later losses are computed (Huber), else None.
     first_delta: float | None = None
     # Whether `values` can be computed; a loss of the user may lack them.

@@ -1,4 +1,4 @@
-"""A loss of the user."""
+"""User-defined loss."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ceiba.ensemble.gradient_boosting.losses.base import Loss
 
 
 class CustomLoss(Loss):
-    """A loss of the user: an object with ``gradient(y, raw)`` and ``hessian(y, raw)``.
+    """User-defined loss: an object with ``gradient(y, raw)`` and ``hessian(y, raw)``.
 
     Both get whole arrays, once per round. ``init(y, weight)`` may return the first score, 0
     otherwise, and ``loss(y, raw)`` the loss of each row, which early stopping and traces need;

@@ -21,7 +21,7 @@ LOG_LINK_LOSSES = ("poisson", "gamma", "tweedie")
 class _LogLink(Loss):
     """Base of losses of positive means, whose logarithm is the score."""
 
-    searches_lines = True
+    has_line_search = True
     _name: ClassVar[str]
     _allows_zero: ClassVar[bool] = True
 
@@ -37,8 +37,9 @@ class _LogLink(Loss):
             )
         positive = y[y > 0]
         if len(positive) and not 1 / _MAX_MEAN <= positive.min() <= positive.max() <= _MAX_MEAN:
+            zero = "zero or " if self._allows_zero else ""
             raise ValueError(
-                f"loss={self._name!r} requires that {name} is zero or in [{1 / _MAX_MEAN:g}, "
+                f"loss={self._name!r} requires that {name} is {zero}in [{1 / _MAX_MEAN:g}, "
                 f"{_MAX_MEAN:g}], got {positive.min():g} to {positive.max():g}: scale {name}."
             )
 

@@ -1,6 +1,7 @@
 """Losses of numbers: the squared error, and robust losses whose leaf values are solved anew.
 
-Leaves of the robust ones have quantiles of their residuals, or Huber's estimate of location.
+Leaves of the quantile losses have quantiles of their residuals; those of Huber's loss have Newton
+steps, or with method="gradient" an estimate of location.
 """
 
 from __future__ import annotations
@@ -87,7 +88,7 @@ class Huber(Loss):
     """
 
     constant_hessian = True
-    searches_lines = True
+    has_line_search = True
 
     def __init__(self, y: Array, weight: Array | None, threads: int = 1, *, alpha: float) -> None:
         super().__init__(y, weight, threads)
