@@ -59,8 +59,8 @@ class Neighbors:
 class Explanation:
     """What a prediction for one row comes from.
 
-    Fields that have no meaning for a learner are None. ``base + contributions.sum(axis=0)`` equals
-    ``scores``, up to rounding.
+    Fields that have no meaning for a learner are None, or empty lists or texts.
+    ``base + contributions.sum(axis=0)`` equals ``scores``, up to rounding.
 
     Parameters
     ----------
@@ -76,8 +76,8 @@ class Explanation:
     outputs : list
         Class, component or cluster of each score; empty for a single number.
     scores : ndarray of shape (n_outputs,) or None
-        Of trees and their ensembles, what the learner itself predicts; of other learners, the
-        base value and the contributions added up.
+        Of trees and their ensembles, the predicted probabilities, numbers or raw scores; of other
+        learners, the base value and the contributions added up.
     base : ndarray of shape (n_outputs,) or None
         Score before any column is known.
     contributions : ndarray of shape (n_columns, n_outputs) or None
@@ -130,7 +130,7 @@ class Explanation:
         )
 
     @property
-    def shown_output(self) -> int:
+    def predicted_output(self) -> int:
         """Index of the score of the prediction; 0 for a single number."""
         return self.outputs.index(self.prediction) if self.prediction in self.outputs else 0
 
@@ -218,7 +218,7 @@ class Explanation:
     def prediction_text(self) -> str:
         """Return the prediction as text, a number with as many digits as its score needs."""
         if isinstance(self.prediction, float):
-            return format_number(self.prediction, self.score_digits(self.shown_output))
+            return format_number(self.prediction, self.score_digits(self.predicted_output))
         return repr(self.prediction)
 
     def largest_contributions(self, output: int, max_columns: int) -> list[tuple[str, str, float]]:
@@ -244,7 +244,7 @@ class Explanation:
     def _contribution_lines(self) -> list[str]:
         if self.contributions is None or self.base is None or self.scores is None:
             return []
-        k = self.shown_output
+        k = self.predicted_output
         name = self.score_name(k)
         pairs = [
             ("base value", self.base[k]),

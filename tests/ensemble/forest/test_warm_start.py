@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import pickle
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ import pytest
 from sklearn.exceptions import NotFittedError
 
 import ceiba
-from ceiba import RandomForestClassifier, RandomForestRegressor
+from ceiba import RandomForestClassifier, RandomForestRegressor, load, save
 from tests.ensemble.forest.parts import (
     CLASSES,
     NEW,
@@ -150,6 +151,28 @@ def test_invalid_warm_starts_are_errors(kind: Any) -> None:
     # Without warm_start the forest is fitted anew.
     model.set_params(warm_start=False).fit(X, target(kind))
     assert model.forest_.n_trees == 3
+
+
+@EACH
+def test_warm_starts_keep_monotonic_constraints(kind: Any, tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(80, 2))
+    y = rows[:, 0] > 0 if kind is RandomForestClassifier else rows[:, 0]
+    model = kind(4, warm_start=True, monotonic_cst=[1, 0]).fit(rows, y)
+    save(model, tmp_path / "model")
+    for known in (model, load(tmp_path / "model")):
+        known.set_params(n_estimators=6).fit(rows, y)
+        assert known.forest_.n_trees == 6
+        for changed in (None, [0, 1]):
+            known.set_params(n_estimators=8, monotonic_cst=changed)
+            with pytest.raises(ValueError, match="requires the same monotonic_cst"):
+                known.fit(rows, y)
+        # A sequence of another type, with the same signs, is no change.
+        known.set_params(monotonic_cst=np.array([1, 0])).fit(rows, y)
+        assert known.forest_.n_trees == 8
+    free = kind(4, warm_start=True).fit(rows, y)
+    with pytest.raises(ValueError, match="requires the same monotonic_cst"):
+        free.set_params(n_estimators=6, monotonic_cst=[1, 0]).fit(rows, y)
 
 
 @EACH

@@ -247,8 +247,8 @@ class ForestGrower {
         return spec;
     }
 
-    // Trees that search most columns in every node, with a limit on leaves, or of absolute errors:
-    // all columns are sorted or counted, as in single trees.
+    // Trees that search over half of the columns in every node, with a limit on leaves, or of
+    // absolute errors: all columns are sorted or counted, as in single trees.
     PackedForest grow_presorted(Workspace<Code>& space, TreeTargets& tree_targets,
                                 const Number* count, Interrupt& interrupt) {
         TreeBuilder& builder = space.builder;

@@ -272,7 +272,7 @@ class AdaBoostClassifier(ClassifierMixin, BaseAdaBoost):
         trees, n_learned = self._member_trees(), len(self._learned_classes)
         if n_learned < len(self.classes_):
             raise ValueError(
-                "shap_values requires rows of positive weight in every class, got "
+                "Shapley values require rows of positive weight in every class, got "
                 f"{n_learned} of {len(self.classes_)} classes: drop the others."
             )
         weighted = zip(self.estimators_, self.estimator_weights_.tolist(), strict=True)

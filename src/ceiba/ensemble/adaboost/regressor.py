@@ -120,7 +120,7 @@ class AdaBoostRegressor(RegressorMixin, BaseAdaBoost):
 
     def _tree_sum(self) -> TreeSum:
         raise ValueError(
-            "shap_values requires a sum of trees, but AdaBoostRegressor predicts their weighted "
+            "Shapley values require a sum of trees, but AdaBoostRegressor predicts their weighted "
             "median: use GradientBoostingRegressor or RandomForestRegressor."
         )
 

@@ -47,8 +47,8 @@ def check_warm_start(n_estimators: int, n_fitted: int, members: str, remedy: str
     """Raise if a warm start has too many members already; warn if it adds none."""
     if n_fitted > n_estimators:
         raise ValueError(
-            f"n_estimators={n_estimators} must be larger or equal to len(estimators_)={n_fitted} "
-            f"when warm_start==True{remedy}."
+            f"n_estimators={n_estimators} must be larger or equal to the number of fitted "
+            f"{members}, {n_fitted}, when warm_start==True{remedy}."
         )
     if n_fitted == n_estimators:
         warn_user(

@@ -38,8 +38,8 @@ from ceiba.ensemble.forest.grower import TrainingSample
 from ceiba.ensemble.forest.model import Forest
 from ceiba.ensemble.forest.multi_output_fit import (
     MultiOutputSample,
-    check_forest_options,
     check_same_outputs,
+    check_single_output_parameters,
     same_classes,
     with_known_classes,
 )
@@ -55,9 +55,9 @@ from ceiba.ensemble.forest.trees import (
 from ceiba.stats import TargetSummary, ToLabeledRows
 from ceiba.stats.outputs import MultiOutputRows
 from ceiba.tree.config import TreeConfig, n_drawn_columns
-from ceiba.tree.constraints import check_leaf_probability
-from ceiba.tree.explain.learner import ExplainedTreesMixin
+from ceiba.tree.constraints import check_leaf_probability, resolve_monotonic
 from ceiba.tree.explain.shap import TreeSum
+from ceiba.tree.explain.shap_mixin import TreeShapMixin
 from ceiba.tree.model.node_dtype import NodeView
 from ceiba.tree.model.sklearn_names import path_matrix
 from ceiba.tree.model.tree import Tree
@@ -70,11 +70,14 @@ _MAX_SUM = 1e308
 _PROGRESS_PARTS = 10
 
 
-class BaseForest(MemberSequence, ExplainedTreesMixin, OutOfBagResults):
+class BaseForest(MemberSequence, TreeShapMixin, OutOfBagResults):
     """Base of random forests: grow, predict, drop and merge trees."""
 
     _task: ClassVar[Task]
     batches_: list[DrawnBatch] = fitted()
+    # Sign of each column, with monotonic_cst: a warm start must not change it.
+    _monotonic: Array
+    _state_names: ClassVar[tuple[str, ...]] = ("_monotonic",)
 
     @reports_progress
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
@@ -98,7 +101,7 @@ class BaseForest(MemberSequence, ExplainedTreesMixin, OutOfBagResults):
         seed = seed_of(self.random_state)
         config = self._tree_config()
         if is_multi_output(y):
-            check_forest_options(self)
+            check_single_output_parameters(self)
             check_supported(config)
         check_in_memory(type(self).__name__, X, y)
         previous = getattr(self, "forest_", None) if self.warm_start else None
@@ -108,6 +111,9 @@ class BaseForest(MemberSequence, ExplainedTreesMixin, OutOfBagResults):
             X, sample_weight, y=y, supervised=True, n_jobs=self.n_jobs,
             schema=None if previous is None else previous.schema,
         )  # fmt: skip
+        monotonic = resolve_monotonic(self.monotonic_cst, source.schema)
+        if previous is not None:
+            self._check_monotonic(monotonic)
         sample = self._training_sample(engine, source, previous)
         self._check_previous(previous, sample)
         if self.ccp_alpha > 0 and self._task == "regression" and sample.rows.weight is not None:
@@ -122,6 +128,8 @@ class BaseForest(MemberSequence, ExplainedTreesMixin, OutOfBagResults):
         attributes = {
             **schema_attributes(forest.schema), "forest_": forest, "batches_": batches,
         }  # fmt: skip
+        if monotonic is not None:
+            attributes["_monotonic"] = monotonic
         attributes |= sample.fitted_attributes()
         attributes |= self._oob_results(forest, sample, engine.threads)
         if forest.n_nodes == forest.n_trees and sample.varies:
@@ -136,7 +144,7 @@ class BaseForest(MemberSequence, ExplainedTreesMixin, OutOfBagResults):
             attributes[self._oob_name] = expand_rows(
                 attributes[self._oob_name], kept, n_rows, np.nan
             )
-        self._set_fitted(attributes, without=(*OOB_RESULTS, "class_weight_"))
+        self._set_fitted(attributes, without=(*OOB_RESULTS, "class_weight_", "_monotonic"))
         return self
 
     def _tree_config(self) -> TreeConfig:
@@ -221,6 +229,17 @@ class BaseForest(MemberSequence, ExplainedTreesMixin, OutOfBagResults):
                 f"y must be at most {_MAX_SUM / self.n_estimators:.3g} in absolute value, so that "
                 f"the predictions of {self.n_estimators} trees can be summed, got {largest:.3g}: "
                 "rescale y."
+            )
+
+    def _check_monotonic(self, monotonic: Array | None) -> None:
+        """Raise if a warm start changes the monotonic constraints."""
+        known = getattr(self, "_monotonic", None)
+        signs = [None if each is None else each.tolist() for each in (known, monotonic)]
+        if signs[0] != signs[1]:
+            raise ParameterError(
+                "warm_start=True requires the same monotonic_cst as the previous fit, "
+                f"{signs[0]}, got {signs[1]}: predictions are means of all trees; set "
+                "warm_start=False to start anew."
             )
 
     def _check_previous(self, previous: Forest | None, sample: TrainingSample) -> None:
@@ -362,7 +381,7 @@ class BaseForest(MemberSequence, ExplainedTreesMixin, OutOfBagResults):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         try:
-            check_forest_options(self)
+            check_single_output_parameters(self)
             check_supported(self._tree_config())
             tags.target_tags.multi_output = True
         except (TypeError, ValueError):  # invalid parameters
@@ -455,3 +474,10 @@ class BaseForest(MemberSequence, ExplainedTreesMixin, OutOfBagResults):
                 f"forest_ must have the columns of schema_, {format_value(self.schema_.names)}, "
                 f"got {format_value(self.forest_.schema.names)} or other kinds."
             )
+        signs = getattr(self, "_monotonic", None)
+        if signs is not None and (
+            type(signs) is not np.ndarray
+            or signs.shape != (len(self.schema_),)
+            or not np.isin(signs, (-1, 0, 1)).all()
+        ):
+            raise ValueError("_monotonic must be an array of -1, 0 and 1, one for each column.")

@@ -13,9 +13,9 @@ class ExtraTreesClassifier(RandomForestClassifier):
 
     Every tree is fully grown on all rows. A node draws a few columns and, in each of them, a
     threshold between the smallest and largest value in the node; the best of these is the split.
-    Nominal columns are split into the best two groups of categories, as in
-    `RandomForestClassifier`, of which this is the forest with ``thresholds="random"`` and
-    ``bootstrap=False``: methods, attributes, draws and storage are the same.
+    Nominal columns are split into the best two groups of categories. It is a
+    `RandomForestClassifier` with ``thresholds="random"`` and ``bootstrap=False``: methods,
+    attributes, draws and storage are the same.
 
     {parameters}
 

@@ -114,7 +114,7 @@ class MultiOutputSample:
         return grow
 
 
-def check_forest_options(model: Any) -> None:
+def check_single_output_parameters(model: Any) -> None:
     """Raise `ParameterError` for options that forests of several targets do not have."""
     for name, unset in _SINGLE_OUTPUT.items():
         value = getattr(model, name, unset)
