@@ -123,6 +123,39 @@ void gradients_are_rounded_to_units() {
            "requested bits");
 }
 
+// Histograms
+
+// Compare the cells of a table of `n_columns` columns with sums made row by row.
+void check_histogram(std::size_t rows, std::uint32_t n_columns, std::uint32_t n_codes) {
+    CodedTable table(rows, 0, false, n_columns);
+    for (std::uint32_t j = 0; j < n_columns; ++j) table.add_column(n_codes, 9);
+    const boosting::CodeMatrix<std::uint8_t> matrix(table.view(), 1);
+    std::vector<std::uint64_t> values(rows);
+    RandomSource random(rows);
+    for (std::uint64_t& value : values) value = random.below(1000);
+    RowList some;
+    for (std::uint32_t row = 0; row < rows; ++row)
+        if (row % 5 != 0) some.push_back(row);
+
+    for (const std::uint32_t first : {0u, n_columns / 3}) {
+        std::vector<std::uint64_t> cells(matrix.n_cells()), expected(matrix.n_cells());
+        matrix.add(some, first, n_columns, values.data(), 1, cells.data());
+        for (const std::uint32_t row : some)
+            for (std::uint32_t j = first; j < n_columns; ++j)
+                expected[matrix.offset(j) + table.code(j, row)] += values[row];
+        expect(cells == expected, std::to_string(rows) + " rows, " + std::to_string(n_columns) +
+                                      " columns of " + std::to_string(n_codes) + " codes from " +
+                                      std::to_string(first));
+    }
+}
+
+void histograms_of_many_columns_are_added_in_blocks() {
+    for (const std::uint32_t n_columns : {1u, 28u, 29u, 100u})
+        for (const std::size_t rows : {std::size_t{3}, 3 * boosting::kBlockRows})
+            for (const std::uint32_t n_codes : {12u, 255u})
+                check_histogram(rows, n_columns, n_codes);
+}
+
 // Split search
 
 // Cells of a column in units of 1, so that the search has no rounding: gradients and Hessians of
@@ -500,6 +533,8 @@ Tests boosting_part_tests() {
     return {
         {"packed_sums_do_not_overflow", packed_sums_do_not_overflow},
         {"gradients_are_rounded_to_units", gradients_are_rounded_to_units},
+        {"histograms_of_many_columns_are_added_in_blocks",
+         histograms_of_many_columns_are_added_in_blocks},
         {"splits_are_the_best_of_all", splits_are_the_best_of_all},
         {"branches_of_exactly_min_rows_are_found", branches_of_exactly_min_rows_are_found},
         {"values_minimize_the_objective", values_minimize_the_objective},

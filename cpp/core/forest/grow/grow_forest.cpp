@@ -247,7 +247,7 @@ class ForestGrower {
         return spec;
     }
 
-    // Trees that search over half of the columns in every node, with a limit on leaves, or of
+    // Trees that search over two thirds of the columns in every node, with a limit on leaves, or of
     // absolute errors: all columns are sorted or counted, as in single trees.
     PackedForest grow_presorted(Workspace<Code>& space, TreeTargets& tree_targets,
                                 const Number* count, Interrupt& interrupt) {
