@@ -42,9 +42,9 @@ def loss_curve(model: Any, *, ax: Any = None) -> Any:
     Examples
     --------
     >>> from ceiba import GradientBoostingClassifier, datasets, plots
-    >>> vote = datasets.load("vote")
+    >>> crx = datasets.load("crx")
     >>> model = GradientBoostingClassifier(early_stopping=True, trace=True)
-    >>> picture = plots.loss_curve(model.fit(vote.table, vote.y))
+    >>> picture = plots.loss_curve(model.fit(crx.table, crx.y))
     >>> len(picture.axes[0].get_lines())
     3
     """
