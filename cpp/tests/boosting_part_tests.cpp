@@ -10,6 +10,7 @@
 #include "boosting/leaf_values.hpp"
 #include "boosting/raw_scores.hpp"
 #include "check.hpp"
+#include "simd/boosting_kernels.hpp"
 #include "tree_table.hpp"
 
 namespace ceiba::tests {
@@ -63,6 +64,14 @@ struct BoostedTable {
 
 // Quantized cells
 
+// A word of one row; without a Hessian, of no rows.
+template <typename Layout>
+typename Layout::Word pack(Number gradient, Number hessian) {
+    typename Layout::Word word{};
+    if (hessian > 0) Layout::pack(&gradient, &hessian, 1, &word);
+    return word;
+}
+
 template <typename Layout>
 void check_sums(std::size_t n) {
     RandomSource random(n);
@@ -75,10 +84,10 @@ void check_sums(std::size_t n) {
             const Number g =
                 extreme ? -max_unit : Number(random.below(2 * max_unit + 1)) - max_unit;
             const Number h = extreme ? max_unit : 1 + Number(random.below(max_unit));
-            sum += Layout::pack(g, h);
+            sum += pack<Layout>(g, h);
             expected += {g, h};
             if (i % 3 != 0) continue;
-            part += Layout::pack(g, h);
+            part += pack<Layout>(g, h);
             of_part += {g, h};
         }
         const auto equal = [](const GradientSum& a, const GradientSum& b) {
@@ -107,10 +116,16 @@ void gradients_are_rounded_to_units() {
         expect(scale.max_gradient == size && scale.max_hessian == size, "sizes");
         expect(!scale.equal_hessians && near(scale.mean_hessian / size, 1.451 / 4), "means");
         scale.set_units(1000);
-        expect(scale.gradient_units(size) == 1000 && scale.gradient_units(-size / 2) == -500 &&
-                   scale.gradient_units(size / 3) == 333 && scale.gradient_units(-size / 3) == -333,
+        boosting::GradientBlock block;
+        block.load({gradient.data(), hessian.data(), nullptr, 4, 1}, 0, 4, 0);
+        block.round(scale.gradient_factor, scale.hessian_factor);
+        const auto units = [](const Number* first) {
+            return std::vector<Number>(first, first + 4);
+        };
+        expect(units(block.gradient_units) == std::vector<Number>{1000, -500, 333, 0},
                "rounded to the nearest unit");
-        expect(scale.hessian_units(size / 1000) == 1, "units of Hessians");
+        expect(units(block.hessian_units) == std::vector<Number>{1000, 250, 200, 1},
+               "units of Hessians");
     }
     // Few rows with nearly all of the gradient need wide cells.
     GradientScale scale;
@@ -121,6 +136,76 @@ void gradients_are_rounded_to_units() {
     expect(!boosting::packed_suffices(scale, 100'000, 0), "outliers");
     expect(boosting::packed_suffices(scale, 1000, 8) && !boosting::packed_suffices(scale, 1000, 40),
            "requested bits");
+}
+
+void sizes_are_those_of_every_row() {
+    RandomSource random(5);
+    for (const std::size_t n : {1, 15, 16, 17, 100, 512}) {
+        std::vector<double> gradient(n), hessian(n, 0.25);
+        for (double& g : gradient) g = uniform(random) - 0.5;
+        GradientSizes expected;
+        for (const double g : gradient) {
+            expected.max_gradient = std::max(expected.max_gradient, std::abs(g));
+            expected.gradient_sum += std::abs(g);
+        }
+        const auto measure = [&] {
+            return boosting_kernels().measure(gradient.data(), hessian.data(), n, 0.25);
+        };
+        const GradientSizes sizes = measure();
+        expect(sizes.max_gradient == expected.max_gradient && sizes.max_hessian == 0.25 &&
+                   near(sizes.gradient_sum, expected.gradient_sum) &&
+                   near(sizes.hessian_sum, 0.25 * double(n)) && sizes.equal_hessians,
+               "sizes of " + std::to_string(n) + " rows");
+        for (std::size_t i = 0; i < n; ++i) {
+            hessian[i] = 0.5;
+            expect(!measure().equal_hessians && measure().max_hessian == 0.5,
+                   "another Hessian in row " + std::to_string(i));
+            hessian[i] = 0.25;
+        }
+    }
+}
+
+void blocks_hold_the_gradients_of_their_rows() {
+    const BoostedTable table(40, 2, 9);
+    boosting::GradientBlock block;
+    for (const RowList& rows : {RowList{3, 4, 5, 6}, RowList{0, 7, 8, 39}, RowList{12}})
+        for (std::size_t k = 0; k < 2; ++k) {
+            block.load(table.view(), rows, k);
+            for (std::size_t i = 0; i < rows.size(); ++i)
+                expect(block.gradient[i] == table.view().gradient_of(rows[i], k) &&
+                           block.hessian[i] == table.view().hessian_of(rows[i], k),
+                       "row " + std::to_string(rows[i]));
+        }
+}
+
+// Rows
+
+void rows_are_divided_by_ranges_of_codes() {
+    RandomSource random(3);
+    for (const std::size_t n_codes : {1, 17, 500, 3000}) {
+        std::vector<std::uint8_t> codes(n_codes);
+        for (std::uint8_t& code : codes) code = std::uint8_t(random.below(256));
+        for (const std::size_t step : {1, 2, 7}) {
+            RowList rows, divided, expected, on_right;
+            for (std::size_t row = 0; row < n_codes; row += step)
+                rows.push_back(std::uint32_t(row));
+            for (const RightCodes right :
+                 {RightCodes{100, 156}, RightCodes{7, 0}, RightCodes{0, 256}, RightCodes{250, 5}}) {
+                divided.assign(rows.size(), 0);
+                const std::size_t n_left = boosting_kernels().divide(
+                    codes.data(), n_codes, rows.data(), rows.size(), right, divided.data());
+                expected.clear();
+                on_right.clear();
+                for (const std::uint32_t row : rows)
+                    (codes[row] >= right.first && codes[row] < right.first + right.count ? on_right
+                                                                                         : expected)
+                        .push_back(row);
+                expect(n_left == expected.size(), "rows on the left");
+                expected.insert(expected.end(), on_right.rbegin(), on_right.rend());
+                expect(divided == expected, std::to_string(rows.size()) + " rows in their order");
+            }
+        }
+    }
 }
 
 // Histograms
@@ -182,7 +267,7 @@ struct Cells {
     std::vector<typename Layout::Word> words() const {
         std::vector<typename Layout::Word> words;
         for (const GradientSum& cell : sums)
-            words.push_back(Layout::pack(cell.gradient, cell.hessian));
+            words.push_back(pack<Layout>(cell.gradient, cell.hessian));
         return words;
     }
 };
@@ -290,8 +375,8 @@ void branches_of_exactly_min_rows_are_found() {
         SplitSearch search(config, scale, 1);
         // 20 rows on the right with another gradient.
         const std::vector<std::uint64_t> words{
-            std::uint64_t(n - 20) * PackedGradients::pack(-scale.max_units / 2, scale.max_units),
-            20 * PackedGradients::pack(scale.max_units, scale.max_units), 0};
+            std::uint64_t(n - 20) * pack<PackedGradients>(-scale.max_units / 2, scale.max_units),
+            20 * pack<PackedGradients>(scale.max_units, scale.max_units), 0};
         const GradientSum total = PackedGradients::sum(words[0] + words[1]);
         BoostedNode node;
         search.to_real(&total, Number(n), node.sums);
@@ -533,6 +618,9 @@ Tests boosting_part_tests() {
     return {
         {"packed_sums_do_not_overflow", packed_sums_do_not_overflow},
         {"gradients_are_rounded_to_units", gradients_are_rounded_to_units},
+        {"sizes_are_those_of_every_row", sizes_are_those_of_every_row},
+        {"blocks_hold_the_gradients_of_their_rows", blocks_hold_the_gradients_of_their_rows},
+        {"rows_are_divided_by_ranges_of_codes", rows_are_divided_by_ranges_of_codes},
         {"histograms_of_many_columns_are_added_in_blocks",
          histograms_of_many_columns_are_added_in_blocks},
         {"splits_are_the_best_of_all", splits_are_the_best_of_all},

@@ -71,26 +71,66 @@ std::vector<RealSums> BoostingGrower<Code>::leaf_sums(const Gradients& gradients
     const std::size_t outputs = gradients.outputs;
     GradientScale scale = as_grown ? scale_ : measure_gradients(gradients, rows_, threads_);
     scale.set_units(std::min(0x1p50, std::floor(0x1p62 / double(rows_.size()))));
+    const Segments parts = segments(columns_.rows, 4096);
+    const int threads = threads_for(4.0 * double(columns_.rows * outputs), threads_);
+    // Integers: the order of the rows does not matter.
+    std::vector<std::vector<GradientSum>> units(std::size_t(threads),
+                                                std::vector<GradientSum>(leaves_.size() * outputs));
+    for_segments(parts, threads, [&](std::size_t s, int thread, Interrupt&) {
+        std::vector<GradientSum>& own = units[std::size_t(thread)];
+        GradientBlock block;
+        std::uint32_t rows[GradientBlock::kRows];
+        for_blocks(parts.begin(s), parts.end(s), [&](std::size_t first, std::size_t n) {
+            std::size_t size = 0;
+            for (std::size_t row = first; row < first + n; ++row) {
+                rows[size] = std::uint32_t(row);
+                size += std::size_t(all_rows_ || in_sample_[row]);
+            }
+            for (std::size_t k = 0; k < outputs && size > 0; ++k) {
+                block.load(gradients, {rows, size}, k);
+                block.round(scale.gradient_factor, scale.hessian_factor);
+                for (std::size_t i = 0; i < size; ++i)
+                    own[leaf_index_[rows[i]] * outputs + k] +=
+                        GradientSum{block.gradient_units[i], block.hessian_units[i]};
+            }
+        });
+    });
     std::vector<RealSums> sums(leaves_.size());
-    for_segments({leaves_.size(), leaves_.size()},
-                 threads_for(2.0 * double(rows_.size() * outputs), threads_),
-                 [&](std::size_t l, int, Interrupt&) {
-                     for (std::size_t k = 0; k < outputs; ++k) {
-                         GradientSum sum;
-                         for (const std::uint32_t row : rows_of(leaves_[l])) {
-                             sum.gradient += scale.gradient_units(gradients.gradient_of(row, k));
-                             sum.hessian += scale.hessian_units(gradients.hessian_of(row, k));
-                         }
-                         sums[l].gradient.push_back(double(sum.gradient) * scale.gradient_unit);
-                         sums[l].hessian.push_back(double(sum.hessian) * scale.hessian_unit);
-                     }
-                     sums[l].rows = double(leaves_[l].end - leaves_[l].begin);
-                 });
+    for (std::size_t l = 0; l < leaves_.size(); ++l) {
+        for (std::size_t k = 0; k < outputs; ++k) {
+            GradientSum sum;
+            for (const auto& own : units) sum += own[l * outputs + k];
+            sums[l].gradient.push_back(double(sum.gradient) * scale.gradient_unit);
+            sums[l].hessian.push_back(double(sum.hessian) * scale.hessian_unit);
+        }
+        sums[l].rows = double(leaves_[l].end - leaves_[l].begin);
+    }
     return sums;
 }
 
 template <typename Code>
-std::int32_t BoostingGrower<Code>::leaf_of(std::size_t row) const {
+void BoostingGrower<Code>::index_leaves() {
+    leaf_index_.resize(columns_.rows);
+    for_segments({leaves_.size(), leaves_.size()},
+                 threads_for(2.0 * double(rows_.size()), threads_),
+                 [&](std::size_t l, int, Interrupt&) {
+                     for (const std::uint32_t row : rows_of(leaves_[l]))
+                         leaf_index_[row] = std::uint32_t(l);
+                 });
+    if (all_rows_) return;
+    std::vector<std::uint32_t> index(builder_->nodes.size());
+    for (std::size_t l = 0; l < leaves_.size(); ++l)
+        index[std::size_t(leaves_[l].node)] = std::uint32_t(l);
+    const Segments parts = segments(columns_.rows, 4096);
+    for_segments(parts, threads_for(20.0 * double(columns_.rows), threads_),
+                 [&](std::size_t s, int, Interrupt&) {
+                     for (std::size_t row = parts.begin(s); row < parts.end(s); ++row)
+                         if (!in_sample_[row]) leaf_index_[row] = index[std::size_t(node_of(row))];
+                 });
+}
+
+template <typename Code>
+std::int32_t BoostingGrower<Code>::node_of(std::size_t row) const {
     const Code* codes = codes_->row(row);
     std::int32_t at = 0;
     while (builder_->nodes[std::size_t(at)].expanded()) {
@@ -107,27 +147,12 @@ template <typename Code>
 void BoostingGrower<Code>::add_values(const double* values, std::size_t outputs,
                                       double* scores) const {
     const std::size_t n = columns_.rows;
-    for_segments({leaves_.size(), leaves_.size()},
-                 threads_for(2.0 * double(rows_.size()), threads_),
-                 [&](std::size_t l, int, Interrupt&) {
-                     for (std::size_t k = 0; k < outputs; ++k) {
-                         const double value = values[l * outputs + k];
-                         double* score = scores + k * n;
-                         for (const std::uint32_t row : rows_of(leaves_[l])) score[row] += value;
-                     }
-                 });
-    if (all_rows_) return;
-    std::vector<std::size_t> index(builder_->nodes.size());
-    for (std::size_t l = 0; l < leaves_.size(); ++l) index[std::size_t(leaves_[l].node)] = l;
     const Segments parts = segments(n, 4096);
-    for_segments(parts, threads_for(20.0 * double(n), threads_),
+    for_segments(parts, threads_for(2.0 * double(n * outputs), threads_),
                  [&](std::size_t s, int, Interrupt&) {
-                     for (std::size_t row = parts.begin(s); row < parts.end(s); ++row) {
-                         if (in_sample_[row]) continue;
-                         const std::size_t l = index[std::size_t(leaf_of(row))];
-                         for (std::size_t k = 0; k < outputs; ++k)
-                             scores[k * n + row] += values[l * outputs + k];
-                     }
+                     for (std::size_t k = 0; k < outputs; ++k)
+                         for (std::size_t row = parts.begin(s); row < parts.end(s); ++row)
+                             scores[k * n + row] += values[leaf_index_[row] * outputs + k];
                  });
 }
 

@@ -17,6 +17,7 @@
 
 #include "boosting/config.hpp"
 #include "common/parallel.hpp"
+#include "simd/boosting_kernels.hpp"
 #include "tree/split/cells.hpp"
 
 namespace ceiba::boosting {
@@ -39,15 +40,18 @@ struct GradientSum {
     }
 };
 
-// Layouts of cells (tree/grow/histogram_store.hpp), one word per output.
+// Layouts of cells (tree/grow/histogram_store.hpp), one word per output. `pack` makes words of
+// gradients and Hessians in units, and returns their sum. Hessians have at least one unit: a branch
+// then has a positive sum if, and only if, it has rows.
 struct PackedGradients {
     using Word = std::uint64_t;
     std::size_t words;
 
     explicit PackedGradients(std::size_t outputs) : words(outputs) {}
 
-    static Word pack(Number gradient, Number hessian) {
-        return (std::uint64_t(gradient) << 32) + std::uint64_t(hessian);
+    static GradientSum pack(const Number* gradient, const Number* hessian, std::size_t n,
+                            Word* words) {
+        return sum(boosting_kernels().pack(gradient, hessian, n, words));
     }
     static GradientSum sum(Word word) { return {Number(word) >> 32, Number(word & 0xFFFFFFFF)}; }
     // Largest absolute value of a quantized gradient whose sums over n rows fit.
@@ -60,11 +64,63 @@ struct WideGradients {
 
     explicit WideGradients(std::size_t outputs) : words(outputs) {}
 
-    static Word pack(Number gradient, Number hessian) { return Word{gradient, hessian}; }
+    static GradientSum pack(const Number* gradient, const Number* hessian, std::size_t n,
+                            Word* words) {
+        GradientSum total;
+        for (std::size_t i = 0; i < n; ++i) {
+            words[i] = Word{gradient[i], std::max(Number(1), hessian[i])};
+            total += sum(words[i]);
+        }
+        return total;
+    }
     static GradientSum sum(Word word) { return {word[0], word[1]}; }
     static double max_unit(std::size_t n) {
         return std::min(0x1p40, std::floor(0x1p62 / double(n)));
     }
+};
+
+// Gradients and Hessians of some rows one behind the other, as the kernels take them: the arrays
+// themselves for consecutive rows, copies for others.
+class GradientBlock {
+  public:
+    static constexpr std::size_t kRows = 512;
+
+    // Rows are ascending, at most kRows of them.
+    void load(const Gradients& gradients, std::span<const std::uint32_t> rows, std::size_t k) {
+        size = rows.size();
+        if (rows.back() - rows.front() == size - 1) return load(gradients, rows.front(), size, k);
+        for (std::size_t i = 0; i < size; ++i) {
+            gradient_copy_[i] = gradients.gradient_of(rows[i], k);
+            hessian_copy_[i] = gradients.hessian_of(rows[i], k);
+        }
+        gradient = gradient_copy_;
+        hessian = hessian_copy_;
+    }
+    // Consecutive rows from `begin` on.
+    void load(const Gradients& gradients, std::size_t begin, std::size_t n, std::size_t k) {
+        size = n;
+        gradient = gradients.gradient + k * gradients.rows + begin;
+        if (gradients.hessian) {
+            hessian = gradients.hessian + k * gradients.rows + begin;
+        } else if (gradients.weight) {
+            hessian = gradients.weight + begin;
+        } else {
+            std::fill_n(hessian_copy_, n, 1.0);
+            hessian = hessian_copy_;
+        }
+    }
+    // Round to units, of which there are so many per one.
+    void round(double gradient_factor, double hessian_factor) {
+        boosting_kernels().round(gradient, size, gradient_factor, gradient_units);
+        boosting_kernels().round(hessian, size, hessian_factor, hessian_units);
+    }
+
+    std::size_t size = 0;
+    const double *gradient = nullptr, *hessian = nullptr;
+    Number gradient_units[kRows], hessian_units[kRows];
+
+  private:
+    double gradient_copy_[kRows], hessian_copy_[kRows];
 };
 
 // Units of smaller numbers could be zero, and their inverses infinite.
@@ -87,42 +143,50 @@ struct GradientScale {
         hessian_factor = max_unit / max_hessian;
         max_units = Number(max_unit);
     }
-    static Number rounded(double x) { return Number(x + std::copysign(0.5, x)); }
-    Number gradient_units(double gradient) const { return rounded(gradient * gradient_factor); }
-    Number hessian_units(double hessian) const { return rounded(hessian * hessian_factor); }
 };
 
-// Measure the gradients of some rows. The segments do not depend on the threads, so neither do the
-// means.
+// Call body(first, n) for consecutive blocks of at most GradientBlock::kRows indices.
+template <typename Body>
+void for_blocks(std::size_t begin, std::size_t end, const Body& body) {
+    for (std::size_t i = begin; i < end; i += GradientBlock::kRows)
+        body(i, std::min(GradientBlock::kRows, end - i));
+}
+
+inline void add_sizes(GradientSizes& sizes, const GradientSizes& other) {
+    sizes.max_gradient = std::max(sizes.max_gradient, other.max_gradient);
+    sizes.max_hessian = std::max(sizes.max_hessian, other.max_hessian);
+    sizes.gradient_sum += other.gradient_sum;
+    sizes.hessian_sum += other.hessian_sum;
+    sizes.equal_hessians &= other.equal_hessians;
+}
+
+// Measure the gradients of some rows, ascending. The segments do not depend on the threads, so
+// neither do the means.
 inline GradientScale measure_gradients(const Gradients& gradients,
                                        std::span<const std::uint32_t> rows, int threads) {
     const Segments parts = segments(rows.size(), 16384);
-    std::vector<GradientScale> part(parts.count);
+    std::vector<GradientSizes> part(parts.count);
     const std::size_t outputs = gradients.outputs;
     const double first = rows.empty() ? 0 : gradients.hessian_of(rows[0], 0);
     for_segments(parts, threads_for(double(rows.size() * outputs), threads),
                  [&](std::size_t s, int, Interrupt&) {
-                     GradientScale own;
-                     for (std::size_t i = parts.begin(s); i < parts.end(s); ++i)
+                     GradientBlock block;
+                     for_blocks(parts.begin(s), parts.end(s), [&](std::size_t i, std::size_t n) {
                          for (std::size_t k = 0; k < outputs; ++k) {
-                             const double g = std::abs(gradients.gradient_of(rows[i], k));
-                             const double h = gradients.hessian_of(rows[i], k);
-                             own.max_gradient = std::max(own.max_gradient, g);
-                             own.max_hessian = std::max(own.max_hessian, h);
-                             own.equal_hessians &= h == first;
-                             own.mean_gradient += g;
-                             own.mean_hessian += h;
+                             block.load(gradients, rows.subspan(i, n), k);
+                             add_sizes(part[s], boosting_kernels().measure(
+                                                    block.gradient, block.hessian, n, first));
                          }
-                     part[s] = own;
+                     });
                  });
+    GradientSizes all;
+    for (const GradientSizes& own : part) add_sizes(all, own);
     GradientScale scale;
-    for (const GradientScale& own : part) {
-        scale.max_gradient = std::max(scale.max_gradient, own.max_gradient);
-        scale.max_hessian = std::max(scale.max_hessian, own.max_hessian);
-        scale.equal_hessians &= own.equal_hessians;
-        scale.mean_gradient += own.mean_gradient;
-        scale.mean_hessian += own.mean_hessian;
-    }
+    scale.max_gradient = all.max_gradient;
+    scale.max_hessian = all.max_hessian;
+    scale.equal_hessians = all.equal_hessians;
+    scale.mean_gradient = all.gradient_sum;
+    scale.mean_hessian = all.hessian_sum;
     if (!std::isfinite(scale.mean_gradient) || !std::isfinite(scale.mean_hessian))
         throw std::invalid_argument(
             "gradients and Hessians must be finite, got an overflow: decrease learning_rate, or "

@@ -21,6 +21,7 @@
 
 #include "boosting/boosting_grower.hpp"
 #include "common/parallel.hpp"
+#include "simd/boosting_kernels.hpp"
 
 namespace ceiba::boosting {
 
@@ -100,32 +101,28 @@ class TreeGrowth {
     // Round the gradients of all rows, and return their sums.
     std::vector<GradientSum> quantize() {
         if (values_.size() < gradients_.rows * outputs_) values_.resize(gradients_.rows * outputs_);
-        const auto& rows = grower_.rows_;
+        const std::span<const std::uint32_t> rows = grower_.rows_;
         const Segments parts = segments(rows.size(), 16384);
-        std::vector<Word> sums(parts.count * outputs_, Word{});
-        for_segments(parts, threads_for(4.0 * double(rows.size() * outputs_), threads_),
-                     [&](std::size_t s, int, Interrupt&) {
-                         for (std::size_t k = 0; k < outputs_; ++k) {
-                             Word sum{};
-                             for (std::size_t i = parts.begin(s); i < parts.end(s); ++i) {
-                                 const Word value = quantized(rows[i], k);
-                                 values_[rows[i] * outputs_ + k] = value;
-                                 sum += value;
-                             }
-                             sums[s * outputs_ + k] = sum;
-                         }
-                     });
+        std::vector<GradientSum> sums(parts.count * outputs_);
+        for_segments(
+            parts, threads_for(4.0 * double(rows.size() * outputs_), threads_),
+            [&](std::size_t s, int, Interrupt&) {
+                GradientBlock block;
+                Word words[GradientBlock::kRows];
+                for_blocks(parts.begin(s), parts.end(s), [&](std::size_t i, std::size_t n) {
+                    for (std::size_t k = 0; k < outputs_; ++k) {
+                        block.load(gradients_, rows.subspan(i, n), k);
+                        block.round(scale_.gradient_factor, scale_.hessian_factor);
+                        sums[s * outputs_ + k] +=
+                            Layout::pack(block.gradient_units, block.hessian_units, n, words);
+                        for (std::size_t l = 0; l < n; ++l)
+                            values_[rows[i + l] * outputs_ + k] = words[l];
+                    }
+                });
+            });
         std::vector<GradientSum> totals(outputs_);
-        for (std::size_t i = 0; i < sums.size(); ++i) totals[i % outputs_] += Layout::sum(sums[i]);
+        for (std::size_t i = 0; i < sums.size(); ++i) totals[i % outputs_] += sums[i];
         return totals;
-    }
-
-    // Hessians have at least one unit: a branch then has a positive sum if, and only if, it has
-    // rows.
-    Word quantized(std::size_t row, std::size_t k) const {
-        return Layout::pack(
-            scale_.gradient_units(gradients_.gradient_of(row, k)),
-            std::max(Number(1), scale_.hessian_units(gradients_.hessian_of(row, k))));
     }
 
     void set_rows(std::size_t node, std::size_t begin, std::size_t end) {
@@ -211,7 +208,7 @@ class TreeGrowth {
         for (ColumnSearch& search : searches) {
             search.found.assign(search.columns.size(), Candidate{});
             search.counted.assign(search.columns.size(), 0);
-            work += 8.0 * n_cells;
+            work += 16.0 * n_cells;
         }
         if (searches.empty()) return;
         const int threads = threads_for(work, threads_);
@@ -410,16 +407,29 @@ class TreeGrowth {
 
     // Partition the rows of a node; returns the number of rows on the left.
     std::size_t partition(std::size_t node) {
-        const Node n = builder_.nodes[node];
+        const Node& n = builder_.nodes[node];
         const auto j = std::size_t(n.column);
         const Code* codes = grower_.columns_.column(j);
-        std::uint32_t* rows = grower_.rows_.data() + begin_of(node);
-        return tree::with_branches(
-            builder_, n, grower_.columns_.columns[j].missing_code(), [&](const auto& branch) {
-                return tree::partition_in_two(
-                    rows, n_rows(node), [&](std::uint32_t row) { return branch(codes[row]); },
-                    grower_.spare_rows_, threads_);
-            });
+        const std::uint32_t missing_code = grower_.columns_.columns[j].missing_code();
+        const auto partition_by = [&](const auto& divide) {
+            return tree::partition_in_two(grower_.rows_.data() + begin_of(node), n_rows(node),
+                                          divide, grower_.spare_rows_, threads_);
+        };
+        if constexpr (sizeof(Code) == 1) {
+            if (n.shape == tree::SplitShape::kThreshold && n.missing_branch <= 1) {
+                const std::uint32_t first = n.threshold_code + 1;
+                const std::uint32_t end = missing_code + std::uint32_t(n.missing_branch == 1);
+                return partition_by(
+                    [&](const std::uint32_t* rows, std::size_t count, std::uint32_t* out) {
+                        return boosting_kernels().divide(codes, grower_.columns_.rows, rows, count,
+                                                         {first, end - first}, out);
+                    });
+            }
+        }
+        return tree::with_branches(builder_, n, missing_code, [&](const auto& branch) {
+            return partition_by(
+                tree::divide_by([&](std::uint32_t row) { return branch(codes[row]); }));
+        });
     }
 
     Histogram<Layout> count(std::size_t node) {
@@ -454,6 +464,7 @@ class TreeGrowth {
             grower_.leaves_.push_back(
                 {std::int32_t(node), begin_of(node), end_of(node), states_[node].bounds});
         }
+        grower_.index_leaves();
     }
 
     void keep_sums() {

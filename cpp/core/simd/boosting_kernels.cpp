@@ -21,6 +21,107 @@ inline double shrink(double gradient, double alpha) {
     return size > 0 ? size : 0.0;
 }
 
+// Sixteen sums, so that additions need not wait for each other and every instruction set adds in
+// the same order.
+GradientSizes measure(const double* gradient, const double* hessian, std::size_t n,
+                      double first_hessian) {
+    constexpr std::size_t kSums = 16, kWidth = kLanes<double>, kVectors = kSums / kWidth;
+    Doubles max_gradients[kVectors] = {}, max_hessians[kVectors] = {};
+    Doubles gradients[kVectors] = {}, hessians[kVectors] = {};
+    Words differ{};
+    std::size_t i = 0;
+    for (; i + kSums <= n; i += kSums)
+        for (std::size_t v = 0; v < kVectors; ++v) {
+            const Doubles signed_gradient = load(gradient + i + v * kWidth);
+            const Doubles g = choose(signed_gradient < 0, -signed_gradient, signed_gradient);
+            const Doubles h = load(hessian + i + v * kWidth);
+            max_gradients[v] = larger(g, max_gradients[v]);
+            max_hessians[v] = larger(h, max_hessians[v]);
+            gradients[v] += g;
+            hessians[v] += h;
+            differ |= h != first_hessian;
+        }
+    GradientSizes sizes;
+    const auto add = [&](double max_gradient, double max_hessian, double g, double h) {
+        sizes.max_gradient = max_gradient > sizes.max_gradient ? max_gradient : sizes.max_gradient;
+        sizes.max_hessian = max_hessian > sizes.max_hessian ? max_hessian : sizes.max_hessian;
+        sizes.gradient_sum += g;
+        sizes.hessian_sum += h;
+    };
+    for (std::size_t v = 0; v < kVectors; ++v)
+        for (std::size_t l = 0; l < kWidth; ++l) {
+            add(max_gradients[v][l], max_hessians[v][l], gradients[v][l], hessians[v][l]);
+            sizes.equal_hessians &= differ[l] == 0;
+        }
+    for (; i < n; ++i) {
+        const double g = __builtin_fabs(gradient[i]), h = hessian[i];
+        add(g, h, g, h);
+        sizes.equal_hessians &= h == first_hessian;
+    }
+    return sizes;
+}
+
+// Truncation after adding a half away from zero.
+void round(const double* __restrict x, std::size_t n, double factor,
+           std::int64_t* __restrict units) {
+    for (std::size_t i = 0; i < n; ++i) {
+        const double value = x[i] * factor;
+        units[i] = std::int64_t(value + __builtin_copysign(0.5, value));
+    }
+}
+
+std::uint64_t pack(const std::int64_t* __restrict gradient, const std::int64_t* __restrict hessian,
+                   std::size_t n, std::uint64_t* __restrict words) {
+    std::uint64_t sum = 0;
+    for (std::size_t i = 0; i < n; ++i) {
+        const std::int64_t h = hessian[i] > 1 ? hessian[i] : 1;
+        words[i] = (std::uint64_t(gradient[i]) << 32) + std::uint64_t(h);
+        sum += words[i];
+    }
+    return sum;
+}
+
+// With AVX-512 the codes of sixteen rows are gathered, four bytes each of which one is the code,
+// and the rows are compressed to both sides: 0.4 instead of 1.5 ns per row.
+std::size_t divide(const std::uint8_t* codes, [[maybe_unused]] std::size_t n_codes,
+                   const std::uint32_t* rows, std::size_t n, const RightCodes& right,
+                   std::uint32_t* out) {
+    std::size_t i = 0, front = 0, back = n;
+#if defined(__AVX512F__)
+    const __m512i first = _mm512_set1_epi32(int(right.first));
+    const __m512i count = _mm512_set1_epi32(int(right.count));
+    const __m512i byte = _mm512_set1_epi32(0xFF);
+    const __m512i reversed =
+        _mm512_setr_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
+    // The last rows are left to the loop below, which reads no byte behind the codes; so are rows
+    // that are negative as offsets of a gather.
+    const std::size_t end = n_codes < 0x80000000 ? n_codes : 0x80000000;
+    for (; i + 16 <= n && rows[i + 15] + std::size_t(4) <= end; i += 16) {
+        const __m512i row = _mm512_loadu_si512(rows + i);
+        const __m512i code = _mm512_and_si512(_mm512_i32gather_epi32(row, codes, 1), byte);
+        const __mmask16 goes_right = _mm512_cmplt_epu32_mask(_mm512_sub_epi32(code, first), count);
+        const auto n_right = std::size_t(__builtin_popcount(goes_right));
+        // The lanes behind the left rows are overwritten later: at least 16 rows are missing.
+        _mm512_storeu_si512(out + front, _mm512_maskz_compress_epi32(__mmask16(~goes_right), row));
+        const __m512i right_rows =
+            _mm512_permutexvar_epi32(reversed, _mm512_maskz_compress_epi32(goes_right, row));
+        _mm512_mask_storeu_epi32(out + back - 16, __mmask16(0xFFFFu << (16 - n_right)), right_rows);
+        front += 16 - n_right;
+        back -= n_right;
+    }
+#endif
+    for (; i < n; ++i) {
+        // Write to both sides and advance one index: no branch to mispredict.
+        const std::uint32_t row = rows[i];
+        const auto goes_right = std::size_t(right.contain(codes[row]));
+        out[front] = row;
+        out[back - 1] = row;
+        front += 1 - goes_right;
+        back -= goes_right;
+    }
+    return front;
+}
+
 inline void unpack(const std::uint64_t* __restrict sums, std::size_t n, double gradient_unit,
                    double hessian_unit, double* __restrict gradient, double* __restrict hessian) {
     for (std::size_t i = 0; i < n; ++i) {
@@ -309,7 +410,7 @@ void walk(const WalkNodes& nodes, const float* rows, std::size_t n, std::size_t 
 }  // namespace
 
 extern const BoostingKernels CEIBA_BOOSTING_NAME(CEIBA_ISA);
-const BoostingKernels CEIBA_BOOSTING_NAME(CEIBA_ISA){prefix_sums, find_nonzero, scores,
-                                                     logistic,    softmax,      walk};
+const BoostingKernels CEIBA_BOOSTING_NAME(CEIBA_ISA){
+    measure, round, pack, divide, prefix_sums, find_nonzero, scores, logistic, softmax, walk};
 
 }  // namespace ceiba

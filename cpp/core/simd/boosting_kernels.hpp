@@ -15,6 +15,19 @@ struct NewtonSplit {
     double reg_lambda, reg_alpha, min_child_weight;
 };
 
+// Largest absolute values and sums of gradients and Hessians, and whether all Hessians are equal.
+struct GradientSizes {
+    double max_gradient = 0, max_hessian = 0, gradient_sum = 0, hessian_sum = 0;
+    bool equal_hessians = true;
+};
+
+// A test of the codes of rows: `count` codes from `first` on go to the right branch.
+struct RightCodes {
+    std::uint32_t first, count;
+
+    bool contain(std::uint32_t code) const { return code - first < count; }
+};
+
 // A tree whose inner nodes test floats, node by node. The test of a node has its column in the
 // lower half, then the branch of missing values, then its first branch; a leaf is its own branch,
 // with a threshold of NaN.
@@ -31,6 +44,19 @@ constexpr int kWalkMissingBit = 16, kWalkChildShift = 17;
 constexpr std::uint32_t kWalkEqual = 0x80000000;
 
 struct BoostingKernels {
+    // Sizes of n gradients and Hessians; `first_hessian` is that of the first row of all.
+    GradientSizes (*measure)(const double* gradient, const double* hessian, std::size_t n,
+                             double first_hessian);
+    // Round n numbers times a factor to the nearest integers.
+    void (*round)(const double* x, std::size_t n, double factor, std::int64_t* units);
+    // Pack n rounded gradients and Hessians of at least one unit into words
+    // (boosting/quantized.hpp); returns the sum of the words.
+    std::uint64_t (*pack)(const std::int64_t* gradient, const std::int64_t* hessian, std::size_t n,
+                          std::uint64_t* words);
+    // Copy n ascending rows to `out`, those of the left branch from its front on and those of the
+    // right one from its back on; returns the number on the left. The column has `n_codes` codes.
+    std::size_t (*divide)(const std::uint8_t* codes, std::size_t n_codes, const std::uint32_t* rows,
+                          std::size_t n, const RightCodes& right, std::uint32_t* out);
     // Sums of the first 1, 2, ... n packed words (boosting/quantized.hpp): gradients and Hessians,
     // times their units.
     void (*prefix_sums)(const std::uint64_t* words, std::size_t n, double gradient_unit,
