@@ -3,26 +3,25 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Callable
 from dataclasses import dataclass, field, fields
-from math import floor, isfinite, log10
 from typing import Any, Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from ceiba._typing import Array
+from ceiba.base.explanation_text import (
+    decimal_exponent,
+    explanation_text,
+    format_significant,
+    value_text,
+)
 from ceiba.data.schema import Kind
 from ceiba.data.table import Table
 from ceiba.engine.choose import check_in_memory
 
 FORMAT = "ceiba-explanation-1"
-# Columns that a printed explanation shows, with their contributions and shares of distances.
-_MAX_COLUMNS, _MAX_SHARES = 12, 6
-# Of the cells of a line of neighbors (row, distance, weight, target), the one that is aligned left.
-_TARGET_CELL = 3
-_MAX_WHOLE = 9  # digits of a whole number that are read more easily than an exponent
-_MAX_FIXED, _MAX_DECIMALS = 15, 6  # decimal exponents of contributions without an exponent
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -84,7 +83,8 @@ class Explanation:
         What each column adds to the scores.
     probabilities : ndarray of shape (n_outputs,) or None
     path : list of str
-        Conditions that the row satisfies, from the root of a tree.
+        Conditions that the row satisfies, from the root of a tree; a missing value, or a category
+        that was not seen in training, satisfies "... or missing".
     neighbors : Neighbors or None
     responsibilities : ndarray of shape (n_components,) or None
         Probability of each component.
@@ -166,43 +166,13 @@ class Explanation:
         for name in (
             "scores", "base", "contributions", "probabilities", "responsibilities", "distances"
         ):  # fmt: skip
-            values[name] = _array(values[name])
-        if (neighbors := values["neighbors"]) is not None:
-            values["neighbors"] = Neighbors(
-                rows=np.array(neighbors["rows"], np.int64),
-                distances=np.array(neighbors["distances"], np.float64),
-                weights=np.array(neighbors["weights"], np.float64),
-                targets=np.array(neighbors["targets"]),
-                votes=None if neighbors["votes"] is None else dict(neighbors["votes"]),
-                contributions=_array(neighbors["contributions"]),
-            )
+            values[name] = _read(name, values[name], _array)
+        if values["neighbors"] is not None:
+            values["neighbors"] = _read_neighbors(values["neighbors"])
         return cls(**values)
 
     def __str__(self) -> str:
-        parts = [self._heading(), *self._path_lines(), *self._contribution_lines()]
-        if self.neighbors is not None:
-            parts += neighbor_lines(self.neighbors, self.columns)
-        # The distances of a mixture are those to the means of its components.
-        is_mixture = self.responsibilities is not None
-        heading = "component  Mahalanobis distance" if is_mixture else "center  distance"
-        parts += _table_lines("component  responsibility", self.responsibilities, descending=True)
-        parts += _table_lines(heading, self.distances, descending=False)
-        return "\n".join(parts)
-
-    def _heading(self) -> str:
-        head = f"prediction: {self.prediction_text()}"
-        if self.neighbors is not None and self.neighbors.votes is not None:
-            votes = self.neighbors.votes.items()
-            return head + f" (votes: {', '.join(f'{c!r} {share:.3f}' for c, share in votes)})"
-        if self.probabilities is not None:
-            pairs = zip(self.outputs, self.probabilities.tolist(), strict=True)
-            return head + f" ({', '.join(f'{c!r} {p:.3f}' for c, p in pairs)})"
-        return head
-
-    def _path_lines(self) -> list[str]:
-        if not self.path:
-            return []
-        return ["path:", *(f"  {text}" for text in self.path)]
+        return explanation_text(self)
 
     def score_name(self, output: int) -> str:
         """Return the name of a score: "log-odds of 'yes'"."""
@@ -213,12 +183,12 @@ class Explanation:
         if self.contributions is None or self.base is None or self.scores is None:
             return 4
         changes, ends = self.contributions[:, output], (self.base[output], self.scores[output])
-        return 4 + max(_exponent(ends) - _exponent(changes), 0)
+        return 4 + max(decimal_exponent(ends) - decimal_exponent(changes), 0)
 
     def prediction_text(self) -> str:
         """Return the prediction as text, a number with as many digits as its score needs."""
         if isinstance(self.prediction, float):
-            return format_number(self.prediction, self.score_digits(self.predicted_output))
+            return format_significant(self.prediction, self.score_digits(self.predicted_output))
         return repr(self.prediction)
 
     def largest_contributions(self, output: int, max_columns: int) -> list[tuple[str, str, float]]:
@@ -233,69 +203,13 @@ class Explanation:
         order = order[added[order] != 0]
         shown, rest = order[:max_columns], order[max_columns:]
         largest = [
-            (self.columns[j], _text(self.values[j], plain=True), float(added[j]))
+            (self.columns[j], value_text(self.values[j], plain=True), float(added[j]))
             for j in shown.tolist()
         ]
         if len(rest):
             others = f"{len(rest)} other column{'s'[: len(rest) - 1]}"
             largest.append((others, "", float(added[rest].sum())))
         return largest
-
-    def _contribution_lines(self) -> list[str]:
-        if self.contributions is None or self.base is None or self.scores is None:
-            return []
-        k = self.predicted_output
-        name = self.score_name(k)
-        pairs = [
-            ("base value", self.base[k]),
-            *(
-                (f"{column} = {text}" if text else column, value)
-                for column, text, value in self.largest_contributions(k, _MAX_COLUMNS)
-            ),
-            (name, self.scores[k]),
-        ]
-        form = _contribution_format(self.contributions[:, k], (self.base[k], self.scores[k]))
-        width = max(len(text) for text, _ in pairs)
-        return [f"contributions to the {name}:"] + [
-            f"  {text:<{width}}  {value:{form}}" for text, value in pairs
-        ]
-
-
-def _table_lines(heading: str, numbers: Array | None, *, descending: bool) -> list[str]:
-    """Return the numbers of components or centers, the most important ones first."""
-    if numbers is None:
-        return []
-    order = np.argsort(-numbers if descending else numbers, kind="stable")
-    return [heading, *(f"  {k:>4}  {numbers[k]:.4g}" for k in order[:_MAX_COLUMNS].tolist())]
-
-
-def neighbor_lines(neighbors: Neighbors, columns: list[str]) -> list[str]:
-    """Return a table of the neighbors, with the shares of up to six columns."""
-    names, cells = ["row"], [[str(row)] for row in neighbors.rows]
-    for name, numbers, form in (
-        ("distance", neighbors.distances, "{:.4g}".format),
-        ("weight", neighbors.weights, "{:.3f}".format),
-        ("target", neighbors.targets, _text),
-    ):
-        names.append(name)
-        for line, value in zip(cells, numbers.tolist(), strict=True):
-            line.append(form(value))
-    if (shares := neighbors.contributions) is not None:
-        order = np.argsort(-shares.sum(axis=0), kind="stable")
-        shown, others = np.sort(order[:_MAX_SHARES]), order[_MAX_SHARES:]
-        names += [columns[j] for j in shown] + ["others"] * bool(len(others))
-        for line, row_shares in zip(cells, shares, strict=True):
-            rest = [row_shares[others].sum()] if len(others) else []
-            line += [f"{100 * share:.1f}%" for share in (*row_shares[shown], *rest)]
-    lines = [names, *cells]
-    widths = [max(len(cell) for cell in column) for column in zip(*lines, strict=True)]
-    return [
-        "  " + "  ".join(
-            cell.ljust(width) if j == _TARGET_CELL else cell.rjust(width)
-            for j, (cell, width) in enumerate(zip(line, widths, strict=True))
-        ).rstrip()
-        for line in lines
-    ]  # fmt: skip
 
 
 def explained_row(learner: Any, X: Any) -> Table:
@@ -347,42 +261,43 @@ def _plain(value: Any) -> Any:
     return [_plain(entry) for entry in value] if isinstance(value, list) else value
 
 
+def _read_neighbors(values: Any) -> Neighbors:
+    """Return neighbors from values of JSON; raise ValueError for other values."""
+    names = [entry.name for entry in fields(Neighbors)]
+    if not isinstance(values, dict) or set(values) != set(names):
+        raise ValueError(f"neighbors must have the fields {', '.join(names)}, got {values!r:.60}.")
+    readers: dict[str, Callable[[Any], Any]] = {
+        "rows": _integers, "distances": _floats, "weights": _floats, "targets": np.array,
+        "votes": _votes, "contributions": _array,
+    }  # fmt: skip
+    return Neighbors(**{name: _read(name, values[name], readers[name]) for name in names})
+
+
+def _read(name: str, value: Any, reader: Callable[[Any], Any]) -> Any:
+    """Return a field from a value of JSON; raise ValueError that names it for other values."""
+    try:
+        return reader(value)
+    except (OverflowError, TypeError, ValueError):
+        raise ValueError(f"{name} must be as to_json() writes it, got {value!r:.60}.") from None
+
+
 def _array(value: Any) -> Array | None:
-    return None if value is None else np.array(value, np.float64)
+    return None if value is None else _floats(value)
 
 
-def format_number(value: float, digits: int = 4) -> str:
-    """Format a number with so many significant digits, and below 1e9 all those of its whole part.
-
-    Examples
-    --------
-    >>> format_number(1_419_234.5), format_number(0.123456), format_number(1.000123e12, 7)
-    ('1419234', '0.1235', '1.000123e+12')
-    """
-    exponent = _exponent([value])
-    return f"{value:.{max(digits, exponent + 1) if exponent < _MAX_WHOLE else digits}g}"
+def _floats(value: Any) -> Array:
+    array = np.array(value, np.float64)
+    if not array.ndim:
+        raise ValueError("a number is not a list of numbers")
+    return array
 
 
-def _exponent(values: Iterable[float]) -> int:
-    """Return the decimal exponent of the largest finite number; 0 without one that is not 0."""
-    largest = max((abs(value) for value in values if isfinite(value)), default=0.0)
-    return floor(log10(largest)) if largest else 0
+def _integers(value: Any) -> Array:
+    array = np.array(value, np.int64)
+    if array.ndim != 1:
+        raise ValueError("row numbers must be a list of integers")
+    return array
 
 
-def _contribution_format(changes: Array, ends: tuple[float, float]) -> str:
-    """Return one format for contributions, base value and score, in which they add up.
-
-    Four decimals would hide contributions below 0.001, and 1e12 needs none.
-    """
-    exponent = _exponent(changes)
-    if _exponent(ends) > _MAX_FIXED or exponent < -_MAX_DECIMALS:
-        return f"+.{max(_exponent(ends) - exponent, 0) + 3}e"
-    return f"+.{4 if -4 < exponent < 4 else max(3 - exponent, 0)}f"
-
-
-def _text(value: Any, *, plain: bool = False) -> str:
-    if isinstance(value, float):
-        return format_number(value)
-    if value is None and plain:
-        return "missing"
-    return str(value) if plain else repr(value)
+def _votes(value: Any) -> dict[Any, float] | None:
+    return None if value is None else dict(value)

@@ -10,7 +10,7 @@ import numpy as np
 
 from ceiba._typing import Array
 from ceiba.base import Explanation, Neighbors
-from ceiba.base.explanation import format_number
+from ceiba.base.explanation_text import format_significant
 from ceiba.plots import style
 from ceiba.plots.docstrings import documented
 from ceiba.plots.models import picture_of
@@ -321,7 +321,7 @@ def _label(value: Any) -> str:
 
 
 def _number(value: float, digits: int = 4) -> str:
-    return format_number(value, digits).replace("-", "−")
+    return format_significant(value, digits).replace("-", "−")
 
 
 def _signed(value: float) -> str:
