@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from ceiba._typing import Array
 from ceiba.base.explanation import Explanation, check_one_row, explained_table
 from ceiba.data.table import Table
-from ceiba.tree.explain.conditions import branch_condition
+from ceiba.tree.explain.conditions import ConditionEvaluator, branch_condition
 from ceiba.tree.explain.shap import ShapValues, TreeSum
 from ceiba.tree.model.tree import Tree
 
@@ -25,10 +26,11 @@ class TreeShapMixin:
         """Return the sum of trees whose values are the scores."""
         raise NotImplementedError
 
-    def _raw_scores(self, X: Any) -> Array:
+    def _explained_scores(self, X: Any) -> Array:
         """Predict the scores that the trees add up to: (n_rows, n_outputs)."""
         learner: Any = self
-        names = ("decision_function", "predict_proba", "predict")
+        # Raw scores of gradient boosting; its regressors predict what a link makes of them.
+        names = ("_raw_scores", "decision_function", "predict_proba", "predict")
         predict = next(getattr(learner, name) for name in names if hasattr(learner, name))
         scores = np.asarray(predict(X))
         return scores.reshape(len(scores), -1)
@@ -118,7 +120,7 @@ class TreeShapMixin:
             base = trees.expected_scores()
         else:
             rows, _ = explained_table(self, background, "background")
-            base = self._raw_scores(rows).mean(axis=0)
+            base = self._explained_scores(rows).mean(axis=0)
         return float(base[0]) if len(base) == 1 and self._single_score else base
 
     @property
@@ -158,7 +160,7 @@ class TreeShapMixin:
         learner: Any = self
         classes = learner.classes_.tolist() if hasattr(self, "classes_") else []
         # Not the sum of the contributions: that it adds up to the scores can then be checked.
-        scores = self._raw_scores(table)[0]
+        scores = self._explained_scores(table)[0]
         probabilities = None
         if classes:
             is_score = self._score_name == "probability"
@@ -188,16 +190,18 @@ def _of_both_classes(score: Array) -> Array:
 def path_conditions(tree: Tree, table: Table) -> list[str]:
     """Return the conditions that the only row of a table satisfies, from the root.
 
-    There are none if the row reaches several leaves, as with ``missing="fractional"``.
+    A missing value, or a category that no branch has, satisfies "... or missing".
+    With ``missing="fractional"`` there are none if a tested value is missing: the row reaches
+    several leaves.
     """
+    evaluator = ConditionEvaluator(table, tree.columns)
     node, texts = int(tree.apply(table)[0]), []
-    if not np.array_equal(tree.predict(table), tree.leaf_values(np.array([node]))):
-        return []
     while (parent := int(tree.parent[node])) >= 0:
         split, branch = tree.split(parent), node - int(tree.child[parent])
-        is_missing_branch = branch == split.missing_branch
-        column = tree.schema[split.column]
-        condition = branch_condition(split, branch, column, is_missing_branch)
-        texts.append(condition.to_text(show_missing=False))
+        condition = branch_condition(split, branch, tree.schema[split.column], missing=False)
+        is_known = bool(evaluator.satisfied(condition)[0])
+        if not is_known and tree.missing == "fractional":
+            return []
+        texts.append(replace(condition, missing=not is_known).to_text())
         node = parent
     return texts[::-1]
