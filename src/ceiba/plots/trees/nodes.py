@@ -13,7 +13,7 @@ import numpy as np
 from ceiba._typing import Array
 from ceiba.plots import style
 from ceiba.plots.style import MAX_LINE, count_text, shorten, text_width
-from ceiba.tree.explain.conditions import MISSING_VALUE, branch_text, branch_values, format_number
+from ceiba.tree.explain.conditions import MISSING_VALUE, branch_text, branch_values, format_decimals
 from ceiba.tree.explain.text import LEAF_REASONS
 from ceiba.tree.model.split import Split
 from ceiba.tree.model.subtrees import SubtreeSizes
@@ -237,7 +237,7 @@ class CardWriter:
 
     def number(self, value: float) -> str:
         """Format a number with the given decimals."""
-        return format_number(value, self.decimals)
+        return format_decimals(value, self.decimals)
 
     def _split(self, node: int) -> tuple[list[str], list[str], list[str], None]:
         tree = self.tree

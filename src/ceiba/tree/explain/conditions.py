@@ -247,7 +247,7 @@ def format_threshold(value: Any, column: Column, decimals: int) -> str:
     if "int" in column.dtype:  # a multiple of one half, shown exactly
         return f"{value:.1f}"
     if 1e6 <= abs(value) < _MAX_EXACT:  # six digits would hide part of the integer part
-        return format_number(value, decimals)
+        return format_decimals(value, decimals)
     return f"{value:.{max(6, decimals)}g}"
 
 
@@ -259,7 +259,7 @@ def _format_time(ticks: int, dtype: str) -> str:
     return f"{ticks // size} {unit}"
 
 
-def format_number(value: float, decimals: int) -> str:
+def format_decimals(value: float, decimals: int) -> str:
     """Format a number with at most so many decimals, or more if it would read as zero."""
     text = f"{value:.{decimals}f}"
     if abs(value) >= _MAX_EXACT or (value != 0 and float(text) == 0):

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ceiba.tree.model.multi_output import check_single_output
 from ceiba.tree.model.split import METHODS, Split
 from ceiba.tree.model.tree import Tree
 from ceiba.tree.model.validate import REASONS
@@ -62,6 +63,7 @@ def tree_nodes(tree: Tree, *, classes: Sequence[Any] | None = None) -> dict[str,
     As `tree_dict`, but with a list ``nodes`` instead of ``root``: the nodes in the order of their
     indices, with indices in ``children`` and ``parent`` (None for the root).
     """
+    check_single_output(tree.n_outputs, "A dictionary of a tree")
     labels = class_labels(tree, classes)
     return {
         "n_nodes": tree.n_nodes,

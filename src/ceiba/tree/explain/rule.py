@@ -23,7 +23,7 @@ from ceiba.stats.points import check_sample_weight
 from ceiba.tree.explain.conditions import (
     ConditionEvaluator,
     RuleCondition,
-    format_number,
+    format_decimals,
     merge_conditions,
 )
 from ceiba.tree.explain.text import rows_text
@@ -81,15 +81,15 @@ class Rule:
         """Format the prediction: ``yes (12 rows, p = 0.92)``."""
         rows = rows_text(self.n_rows, self.weight, decimals)
         if self.confidence is None:
-            return f"{format_number(self.prediction, decimals)} ({rows})"
-        return f"{self.prediction} ({rows}, p = {format_number(self.confidence, decimals)})"
+            return f"{format_decimals(self.prediction, decimals)} ({rows})"
+        return f"{self.prediction} ({rows}, p = {format_decimals(self.confidence, decimals)})"
 
     def __str__(self) -> str:
         return self.to_text()
 
 
-class RuleSimplifier:
-    """Drop conditions of rules on the training rows.
+class ConditionDropper:
+    """Drop conditions of rules by their pessimistic error rates on the training rows.
 
     ``weights``, of shape (n_rows, n_classes), has the weight of each row in the column of its
     class; ``confidence``, in (0, 0.5], is that of the pessimistic error rate.
@@ -115,19 +115,19 @@ class RuleSimplifier:
             1.0 if sample_weight is None else check_sample_weight(sample_weight, len(table))
         )
 
-    def simplify(self, rules: Sequence[Rule]) -> tuple[list[Rule], Rule]:
+    def drop_conditions(self, rules: Sequence[Rule]) -> tuple[list[Rule], Rule]:
         """Return the rules with fewer conditions, and the default rule."""
-        simplified: dict[tuple[Any, ...], Rule] = {}
+        distinct: dict[tuple[Any, ...], Rule] = {}
         uncovered = np.ones(len(self.weights), bool)
         for rule in rules:
-            shorter, covered = self._drop_conditions(rule)
+            shorter, covered = self._shorten(rule)
             if shorter.conditions:
                 key = (shorter.class_index, frozenset(shorter.conditions))
-                simplified.setdefault(key, shorter)
+                distinct.setdefault(key, shorter)
                 uncovered &= ~covered
-        return list(simplified.values()), self._default_rule(uncovered)
+        return list(distinct.values()), self._default_rule(uncovered)
 
-    def _drop_conditions(self, rule: Rule) -> tuple[Rule, Array]:
+    def _shorten(self, rule: Rule) -> tuple[Rule, Array]:
         """Return the rule with the conditions that are kept, and the rows that it covers."""
         assert rule.class_index is not None
         parts = [part for condition in rule.conditions for part in condition.parts()]

@@ -19,8 +19,9 @@ from ceiba.tree.explain.conditions import (
     merge_conditions,
 )
 from ceiba.tree.explain.dictionary import class_labels
-from ceiba.tree.explain.rule import Rule, RuleSimplifier
+from ceiba.tree.explain.rule import ConditionDropper, Rule
 from ceiba.tree.explain.text import check_format
+from ceiba.tree.model.multi_output import check_single_output
 from ceiba.tree.model.tree import Tree
 
 Order = Literal["tree", "confidence", "coverage"]
@@ -177,8 +178,9 @@ def rule_list(
     classes : sequence, optional
         Labels of the classes (``classes_`` of the estimator); by default their indices.
     order : {"tree", "confidence", "coverage"}, optional
-        Order of the leaves, or descending by confidence or by weight. By default "tree", and with
-        ``drop`` "confidence", which then is ascending by pessimistic error rate.
+        Order of the leaves, or descending by confidence (`Rule.confidence`, the probability of the
+        predicted class) or by weight. By default "tree", and with ``drop`` "confidence", which then
+        is ascending by pessimistic error rate.
     simplify : bool
         Whether to combine the conditions on each column: thresholds into an interval, sets of
         categories into their intersection; rules that no row can satisfy are left out. Otherwise
@@ -192,7 +194,9 @@ def rule_list(
     X, y, sample_weight
         Training rows, for ``drop``; ``y`` holds labels of ``classes``.
     confidence : float in (0, 0.5]
-        Confidence of the pessimistic error rate, for ``drop``: the smaller, the more is dropped.
+        Confidence factor of the pessimistic error rate, CF in C4.5, for ``drop``: the smaller, the
+        more is dropped. It has nothing to do with ``order="confidence"``; it is
+        ``prune_confidence`` of trees.
 
     Notes
     -----
@@ -213,6 +217,7 @@ def rule_list(
     ----------
     Quinlan (1993), "C4.5: programs for machine learning", chapter 5.
     """
+    check_single_output(tree.n_outputs, "A list of rules")
     labels = class_labels(tree, classes)
     order = order or ("confidence" if drop else "tree")
     training = {"X": X, "y": y, "sample_weight": sample_weight}
@@ -228,8 +233,8 @@ def rule_list(
     if drop:
         assert labels is not None
         assert class_array is not None
-        simplifier = RuleSimplifier(tree, labels, class_array, **training, confidence=confidence)
-        rules, default = simplifier.simplify(rules)
+        dropper = ConditionDropper(tree, labels, class_array, **training, confidence=confidence)
+        rules, default = dropper.drop_conditions(rules)
     if order == "coverage":
         rules.sort(key=lambda rule: -rule.weight)
     elif order == "confidence":

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from heapq import heappop, heappush
 from typing import Any
 
-from ceiba.tree.explain.conditions import branch_text, branch_values, format_number
+from ceiba.tree.explain.conditions import branch_text, branch_values, format_decimals
 from ceiba.tree.explain.dictionary import class_labels, leaf_prediction
+from ceiba.tree.model.multi_output import check_single_output
 from ceiba.tree.model.split import Split
 from ceiba.tree.model.subtrees import SubtreeSizes
 from ceiba.tree.model.tree import Tree
@@ -82,6 +83,7 @@ def tree_text(
     |  [1] light = green: 1 row (go: 1) -> go (p = 1), pure
     |  [2] light in {amber, red} or missing: 3 rows (stop: 3) -> stop (p = 1), pure
     """
+    check_single_output(tree.n_outputs, "A text of a tree")
     check_view(
         tree, node=node, max_depth=max_depth, max_nodes=max_nodes, max_labels=max_labels,
         decimals=decimals,
@@ -139,16 +141,16 @@ class _TextWriter:
     def _value_text(self, node: int) -> str:
         value = self.tree.node_values[node].tolist()
         if self.labels is None:
-            return f"value {format_number(value[0], self.decimals)}"
+            return f"value {format_decimals(value[0], self.decimals)}"
         present = [k for k, weight in enumerate(value) if weight]
         listed = sorted(present, key=lambda k: -value[k])[: self.max_labels]
-        numbers = [format_number(weight, self.decimals) for weight in value]
+        numbers = [format_decimals(weight, self.decimals) for weight in value]
         text = ", ".join(f"{self.labels[k]}: {numbers[k]}" for k in sorted(listed))
         n_hidden = len(present) - len(listed)
         return text + (f", ... {n_hidden} more" if n_hidden else "")
 
     def _split_text(self, node: int, split: Split) -> str:
-        text = f", gain {format_number(float(self.tree.gain[node]), self.decimals)}"
+        text = f", gain {format_decimals(float(self.tree.gain[node]), self.decimals)}"
         ties = int(self.tree.ties[node])
         if ties:
             text += f", tied with {ties} other{'s' * (ties != 1)}"
@@ -160,16 +162,16 @@ class _TextWriter:
         leaf = leaf_prediction(self.tree, node, self.labels)
         reason = LEAF_REASONS[REASONS[self.tree.reason[node]]]
         if self.labels is None:
-            return f" -> {format_number(leaf['prediction'], self.decimals)}, {reason}"
+            return f" -> {format_decimals(leaf['prediction'], self.decimals)}, {reason}"
         class_index = int(self.tree.leaf_class[self.tree.child[node]])
-        probability = format_number(leaf["probabilities"][class_index], self.decimals)
+        probability = format_decimals(leaf["probabilities"][class_index], self.decimals)
         return f" ({self._value_text(node)}) -> {leaf['prediction']} (p = {probability}), {reason}"
 
 
 def rows_text(n_rows: int, weight: float, decimals: int) -> str:
     """Format a number of rows and their weight: ``3 rows of weight 4.5``."""
     text = f"{n_rows} row{'s' * (n_rows != 1)}"
-    return text if weight == n_rows else f"{text} of weight {format_number(weight, decimals)}"
+    return text if weight == n_rows else f"{text} of weight {format_decimals(weight, decimals)}"
 
 
 def check_view(

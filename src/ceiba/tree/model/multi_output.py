@@ -23,6 +23,12 @@ def single_output_error(what: str, n_outputs: int) -> ValueError:
     )
 
 
+def check_single_output(n_outputs: int, what: str) -> None:
+    """Raise ValueError for a model of several outputs."""
+    if n_outputs > 1:
+        raise single_output_error(what, n_outputs)
+
+
 @dataclass(frozen=True, eq=False)
 class MultiOutputTree(Tree):
     """A decision tree of several outputs: one structure, and a vector for each leaf.
@@ -67,7 +73,7 @@ class MultiOutputTree(Tree):
 
     @property
     def n_outputs(self) -> int:
-        """Number of targets."""
+        """Number of outputs: the columns of y."""
         return len(self.output_classes)
 
     @property

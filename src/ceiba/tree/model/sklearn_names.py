@@ -66,7 +66,7 @@ class SklearnTreeNames:
 
     @property
     def n_outputs(self) -> int:
-        """Number of targets: 1."""
+        """Number of outputs, the columns of y: 1."""
         return 1
 
     @property

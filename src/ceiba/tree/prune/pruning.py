@@ -19,7 +19,7 @@ from ceiba.base import Record, Trace, seed_of
 from ceiba.engine import Engine
 from ceiba.stats import LabeledRows, ToLabeledRows
 from ceiba.tree.config import TreeConfig
-from ceiba.tree.model.multi_output import single_output_error
+from ceiba.tree.model.multi_output import check_single_output
 from ceiba.tree.model.subtrees import collapse, kept_nodes
 from ceiba.tree.model.tree import Tree
 from ceiba.tree.prune.cross_validation import unpruned_clone
@@ -166,7 +166,7 @@ class PruningMixin:
         >>> model.get_n_leaves(), small.get_n_leaves(), small.unpruned().tree_ is model.tree_
         (9, 4, True)
         """
-        _check_one_output(self.grown_tree_.n_outputs, "pruned()")
+        check_single_output(self.grown_tree_.n_outputs, "pruned()")
         model = self.unpruned()
         config = pruning_config(
             self, method, alpha=alpha, step=step, risk=risk, rule=rule, folds=folds,
@@ -206,15 +206,9 @@ class PruningMixin:
             subtree from each of them on, by ``prune_risk``.
         """
         model = unpruned_clone(self).fit(X, y, sample_weight=sample_weight)
-        _check_one_output(model.tree_.n_outputs, "cost_complexity_pruning_path()")
+        check_single_output(model.tree_.n_outputs, "cost_complexity_pruning_path()")
         path = cost_complexity_path(model.tree_, getattr(self, "prune_risk", "impurity"))
         return Bunch(ccp_alphas=path.alphas, impurities=path.risks)
-
-
-def _check_one_output(n_outputs: int, what: str) -> None:
-    """Raise ValueError for a tree of several targets."""
-    if n_outputs > 1:
-        raise single_output_error(what, n_outputs)
 
 
 def check_record(pruning: Any, tree: Tree) -> None:
