@@ -22,8 +22,8 @@ def forest_sum(forest: Forest, leaf_smoothing: float = 0.0) -> TreeSum:
     the forest, which cannot change: it takes longer to compute than to explain a row.
     """
     kept = forest.tree_sums
-    if leaf_smoothing in kept:
-        return kept[leaf_smoothing]
+    if (found := kept.get(leaf_smoothing)) is not None:
+        return found
     trees = _compute_sum(forest, leaf_smoothing)
     kept.clear()
     if trees.leaf_values.nbytes + trees.cover.nbytes <= _MAX_KEPT_BYTES:
