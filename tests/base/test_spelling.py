@@ -22,6 +22,7 @@ SPELLINGS: list[tuple[Any, str, str, str]] = [
     (ceiba.DecisionTreeClassifier, "criterion", "Gain Ratio", "gain_ratio"),
     (ceiba.DecisionTreeRegressor, "criterion", "friedman_mse", "squared_error"),
     (ceiba.RandomForestRegressor, "criterion", "friedman_mse", "squared_error"),
+    (ceiba.ExtraTreesRegressor, "criterion", "friedman_mse", "squared_error"),
     (ceiba.AdaBoostClassifier, "algorithm", "SAMME", "samme"),
     (ceiba.AdaBoostClassifier, "algorithm", "SAMME.R", "samme.r"),
     (ceiba.AdaBoostClassifier, "algorithm", "AdaBoost.M1", "m1"),

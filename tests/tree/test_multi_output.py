@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import re
 from typing import Any
 
 import numpy as np
@@ -17,9 +18,12 @@ from sklearn.tree import DecisionTreeClassifier as PeerClassifier
 from sklearn.tree import DecisionTreeRegressor as PeerRegressor
 
 import ceiba
-from ceiba import DecisionTreeClassifier, DecisionTreeRegressor, plots
+from ceiba import DecisionTreeClassifier, DecisionTreeRegressor, RandomForestClassifier, plots
 from ceiba.base import ParameterError
 from ceiba.export.errors import NotExpressibleError
+from ceiba.tree.explain.dictionary import tree_dict, tree_nodes
+from ceiba.tree.explain.rule_list import rule_list
+from ceiba.tree.explain.text import tree_text
 from tests.budget import examples
 from tests.oracles.multi_output_naive import Problem, one_hot
 
@@ -153,6 +157,34 @@ def test_class_weights_are_multiplied_as_in_scikit_learn(weight: Any) -> None:
     for one, two in zip(model.predict_proba(X), other.predict_proba(X), strict=True):
         assert one == pytest.approx(two, abs=1e-9)
     assert len(model.class_weight_) == 3
+
+
+def test_a_list_of_class_weights_may_mix_its_kinds() -> None:
+    X, y = classes()
+    fit = {"max_depth": 2}
+    model = DecisionTreeClassifier(class_weight=["balanced", None, {1: 2.0}], **fit).fit(X, y)
+    other = DecisionTreeClassifier(class_weight="balanced", **fit).fit(X, y)
+    assert model.class_weight_[0].tolist() == other.class_weight_[0].tolist()
+    assert [own.tolist() for own in model.class_weight_[1:]] == [[1.0, 1.0], [1.0, 2.0]]
+
+
+@pytest.mark.parametrize("wrong", ["balance", "balanced_subsample", 2.0, np.ones(2)], ids=str)
+def test_class_weights_of_an_output_are_checked(wrong: Any) -> None:
+    X, y = classes(20)
+    with pytest.raises(ValueError, match="'balanced', a mapping or None for each target, got"):
+        DecisionTreeClassifier(class_weight=[None, wrong, None]).fit(X, y)
+
+
+@pytest.mark.parametrize("learner", [DecisionTreeClassifier, RandomForestClassifier])
+@pytest.mark.parametrize("factor", [1e50, 1e-50])
+def test_products_of_class_weights_must_be_representable(learner: Any, factor: float) -> None:
+    X, y = classes(20)
+    y = np.column_stack([y[:, 1] == 5] * 7).astype(int)
+    model = learner(class_weight=[{1: factor}] + [{1: 1.0}] * 6).fit(X, y)
+    assert np.isfinite(model.predict_proba(X)[0]).all()
+    message = r"products over the outputs.*\[1e-50, 1e\+50\].*use weights closer to 1"
+    with pytest.raises(ValueError, match=message):
+        learner(class_weight=[{1: factor}] * 7).fit(X, y)
 
 
 def test_one_column_is_one_target() -> None:
@@ -426,6 +458,22 @@ def test_tools_of_one_target_raise() -> None:
             use()
     with pytest.raises(NotExpressibleError, match="one target"):
         ceiba.export.to_sklearn(model)
+
+
+def test_errors_name_what_needs_one_target() -> None:
+    X, y = classes(60)
+    model = DecisionTreeClassifier(max_depth=2).fit(X, y)
+    tree, labels = model.tree_, list(range(8))
+    for use, what in (
+        (model.to_text, "to_text()"), (model.to_dict, "to_dict()"),
+        (model.to_json, "to_json()"), (model.to_rules, "to_rules()"),
+        (lambda: rule_list(tree, classes=labels), "A list of rules"),
+        (lambda: tree_nodes(tree, classes=labels), "A dictionary of a tree"),
+        (lambda: tree_dict(tree, classes=[0]), "A dictionary of a tree"),
+        (lambda: tree_text(tree, classes=labels), "A text of a tree"),
+    ):  # fmt: skip
+        with pytest.raises(ValueError, match=f"^{re.escape(what)} requires a model of one target"):
+            use()
 
 
 def test_files_raise(tmp_path: Any) -> None:

@@ -14,24 +14,24 @@ from ceiba.stats.labeled import LabeledRows, ToLabeledRows
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MultiOutputRows:
-    """Rows with a target for each output.
+    """Rows with a target for each output, a column of y.
 
     ``labeled`` are the rows with their weights and the target of the first output.
     """
 
     labeled: LabeledRows
-    targets: list[Target]
+    outputs: list[Target]
 
     @classmethod
     def of(cls, chunk: Chunk, task: Task) -> MultiOutputRows:
-        """Read the targets of a chunk; rows of weight zero are dropped."""
+        """Read the outputs of a chunk; rows of weight zero are dropped."""
         columns = output_columns(chunk.target)
         labeled = ToLabeledRows(task)(replace(chunk, target=columns[0]))
-        targets = [labeled.target]
+        outputs = [labeled.target]
         for column in columns[1:]:
             target = Target.of(column, len(chunk.table), task=task)
-            targets.append(target if labeled.kept is None else target.take(labeled.kept))
-        return cls(labeled, targets)
+            outputs.append(target if labeled.kept is None else target.take(labeled.kept))
+        return cls(labeled, outputs)
 
     def __len__(self) -> int:
         return len(self.labeled)
@@ -39,11 +39,11 @@ class MultiOutputRows:
     @property
     def classes(self) -> list[Array] | None:
         """Classes of each output; None for numbers."""
-        if self.targets[0].classes is None:
+        if self.outputs[0].classes is None:
             return None
-        return [np.asarray(target.classes) for target in self.targets]
+        return [np.asarray(target.classes) for target in self.outputs]
 
     @property
     def values(self) -> Array:
         """Class indices or numbers, of shape (n_rows, n_outputs)."""
-        return np.column_stack([target.values for target in self.targets])
+        return np.column_stack([target.values for target in self.outputs])

@@ -123,8 +123,7 @@ class DecisionTree(TreeParameters, PruningMixin, TreeShapMixin, Estimator):
     def _grow(self, grower: TreeGrower, summary: TargetSummary) -> GrowthResult:
         if self.max_bins is None:
             return grower.grow_exact()
-        passes = partial(Iterations, self, _MAX_PASSES, name="passes")
-        return grower.grow_binned(self.max_bins, passes)
+        return grower.grow_binned(partial(Iterations, self, _MAX_PASSES, name="passes"))
 
     def _class_factors(
         self, engine: Engine, rows: Any, summary: TargetSummary, config: TreeConfig
@@ -193,22 +192,22 @@ class DecisionTree(TreeParameters, PruningMixin, TreeShapMixin, Estimator):
         Options are those of `ceiba.tree.explain.text.tree_text`.
         """
         check_is_fitted(self)
-        return self.tree_.to_text(**{**self._class_names(), **options})
+        return self.tree_.to_text(**{**self._class_names("to_text()"), **options})
 
     def to_dict(self) -> dict[str, Any]:
         """Return the tree as nested dictionaries; see `ceiba.tree.explain.dictionary.tree_dict`."""
         check_is_fitted(self)
-        return self.tree_.to_dict(**self._class_names())
+        return self.tree_.to_dict(**self._class_names("to_dict()"))
 
     def to_rules(self, **options: Any) -> RuleList:
         """Return the tree as a list of rules; see `ceiba.tree.explain.rule_list`."""
         check_is_fitted(self)
-        return rule_list(self.tree_, **{**self._class_names(), **options})
+        return rule_list(self.tree_, **{**self._class_names("to_rules()"), **options})
 
     def to_json(self, **options: Any) -> str:
         """Return the tree as JSON text, a flat list of nodes; see `ceiba.tree.explain`."""
         check_is_fitted(self)
-        return json.dumps(tree_nodes(self.tree_, **self._class_names()), **options)
+        return json.dumps(tree_nodes(self.tree_, **self._class_names("to_json()")), **options)
 
     def _tree_sum(self) -> TreeSum:
         check_one_output(self, "An explanation")
@@ -221,8 +220,9 @@ class DecisionTree(TreeParameters, PruningMixin, TreeShapMixin, Estimator):
     def _score_name(self) -> str:  # type: ignore[override]
         return "probability" if self._task == "classification" else "prediction"
 
-    def _class_names(self) -> dict[str, Any]:
-        check_one_output(self, "Text of a tree")
+    def _class_names(self, what: str) -> dict[str, Any]:
+        """Return the class labels as an option; errors of several outputs name ``what``."""
+        check_one_output(self, what)
         return {}
 
     def __sklearn_tags__(self) -> Any:
@@ -236,7 +236,7 @@ class DecisionTree(TreeParameters, PruningMixin, TreeShapMixin, Estimator):
 
     @property
     def n_outputs_(self) -> int:
-        """Number of targets."""
+        """Number of outputs: the columns of y."""
         check_is_fitted(self)
         return self.tree_.n_outputs
 

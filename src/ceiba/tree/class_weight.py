@@ -21,10 +21,16 @@ def class_weight_factors(class_weight: Any, summary: TargetSummary) -> Array | N
             "class_weight must be a mapping or 'balanced' for one target, got a list of "
             f"{len(class_weight)}: a list has a mapping for each of several targets."
         )
+    is_balanced = isinstance(class_weight, str) and class_weight == "balanced"
+    if not is_balanced and not isinstance(class_weight, Mapping):
+        raise ValueError(
+            "class_weight must be 'balanced', a mapping or None for each target, got "
+            f"{class_weight!r}."
+        )
     classes, counts = summary.classes, summary.class_counts
     assert classes is not None
     assert counts is not None
-    if isinstance(class_weight, str):
+    if is_balanced:
         # A class without rows has no share of the weight; its factor of 1 is not used.
         has_rows = counts > 0
         balanced = summary.n_rows / (np.count_nonzero(has_rows) * np.maximum(counts, 1))

@@ -48,17 +48,17 @@ class DecisionTreeClassifier(ScanScoreMixin, ClassifierMixin, DecisionTree):
     tree_ : Tree
         The tree; ``tree_.to_text()`` shows it.
     classes_ : ndarray of shape (n_classes,), or list of ndarray
-        The classes; with several targets a list with an array for each.
+        The classes; with several outputs a list with an array for each.
     n_classes_ : int, or list of int
-        Number of classes; with several targets a list with a number for each.
+        Number of classes; with several outputs a list with a number for each.
     n_outputs_ : int
-        Number of targets.
+        Number of outputs: the columns of ``y``.
     pruning_ : Pruning
         If the tree was pruned: the method, the tree before, and a trace of the pruned nodes.
     grown_tree_ : Tree
         The tree before any pruning.
     class_weight_ : ndarray of shape (n_classes,), or list of ndarray
-        Factors of the class weights, if ``class_weight`` is given; with several targets a list with
+        Factors of the class weights, if ``class_weight`` is given; with several outputs a list with
         an array for each.
     feature_importances_ : ndarray of shape (n_features,)
     trace_ : Trace
@@ -121,7 +121,7 @@ class DecisionTreeClassifier(ScanScoreMixin, ClassifierMixin, DecisionTree):
     class_weight: Annotated[
         Literal["balanced"] | Mapping[Any, float] | list[Any] | None,
         "Factor of each class's weights: a mapping (1 for classes that it leaves out), or "
-        "'balanced' to give all classes the same number of rows. With several targets the factors "
+        "'balanced' to give all classes the same number of rows. With several outputs the factors "
         "of a row's classes are multiplied; a list has a mapping for each.",
     ] = None
     cost_matrix: Annotated[
@@ -183,7 +183,7 @@ class DecisionTreeClassifier(ScanScoreMixin, ClassifierMixin, DecisionTree):
         Returns
         -------
         ndarray of shape (n_rows, n_classes)
-            Columns as in ``classes_``. With several targets a list with an array for each.
+            Columns as in ``classes_``. With several outputs a list with an array for each.
         """
         if self.n_outputs_ > 1:
             return self._output_probabilities(X)
@@ -282,8 +282,8 @@ class DecisionTreeClassifier(ScanScoreMixin, ClassifierMixin, DecisionTree):
             added = self.m_prior * root / root.sum()
         return np.asarray((weights + added) / (total + added.sum()))
 
-    def _class_names(self) -> dict[str, Any]:
-        return {**super()._class_names(), "classes": self.classes_}
+    def _class_names(self, what: str) -> dict[str, Any]:
+        return {**super()._class_names(what), "classes": self.classes_}
 
     def _fitted_attributes(
         self, schema: Schema, summary: TargetSummary, tree: Tree

@@ -25,16 +25,15 @@ from ceiba.data.target import Target
 from ceiba.engine.choose import check_in_memory
 from ceiba.stats import TargetSummary
 from ceiba.stats.outputs import MultiOutputRows
-from ceiba.stats.points import zero_weights_error
+from ceiba.stats.points import WEIGHT_RANGE, zero_weights_error
 from ceiba.tree.class_weight import class_weight_factors
 from ceiba.tree.config import TreeConfig
-from ceiba.tree.grow.encoding import ColumnEncoding, draw_sample
-from ceiba.tree.grow.grower import SAMPLE_ROWS, GrowthResult, TreeGrower
+from ceiba.tree.grow.grower import GrowthResult, TreeGrower, encode_columns
 from ceiba.tree.grow.output_targets import OutputTargets
 from ceiba.tree.grow.statistics import GrowthState
 from ceiba.tree.grow.targets import GrowthInputs
-from ceiba.tree.grow.thresholds import add_bin_candidates, add_rank_candidates, snap_to_values
-from ceiba.tree.model.multi_output import MultiOutputTree, single_output_error
+from ceiba.tree.grow.thresholds import snap_to_values
+from ceiba.tree.model.multi_output import MultiOutputTree, check_single_output
 
 # A setting, the values that trees of several targets have, and the one to choose.
 _SUPPORTED: tuple[tuple[str, tuple[Any, ...], Any], ...] = (
@@ -92,9 +91,7 @@ def check_tree_options(model: Any, config: TreeConfig) -> None:
 
 def check_one_output(model: Any, what: str) -> None:
     """Raise ValueError if a fitted model has several outputs."""
-    n_outputs = getattr(model, "n_outputs_", 1)
-    if n_outputs > 1:
-        raise single_output_error(what, n_outputs)
+    check_single_output(getattr(model, "n_outputs_", 1), what)
 
 
 def fit_tree(model: Any, X: Any, y: Any, sample_weight: Any) -> dict[str, Any]:
@@ -124,25 +121,14 @@ def _grow(
     model: Any, engine: Any, rows: MultiOutputRows, config: TreeConfig, targets: OutputTargets
 ) -> tuple[GrowthResult, Array]:
     """Grow the structure; return it with the mean targets of its nodes."""
-    table, threads, seed = rows.labeled.table, engine.threads, seed_of(model.random_state)
-    n_rows = len(rows)
+    table, seed, n_rows = rows.labeled.table, seed_of(model.random_state), len(rows)
     inputs = GrowthInputs(table.schema, n_rows, targets.total_weight or n_rows, targets.scale, seed)
     growth = targets.growth(config, inputs)
-    prepared = engine.prepared_rows(rows.labeled)
-    if config.max_bins is None:
-        encoding, codes = ColumnEncoding.of_ranks(table, threads)
-        if not config.all_thresholds:
-            encoding = add_rank_candidates(encoding, config, seed, codes, table, targets.weight)
-    else:
-        sample = draw_sample(engine, prepared, n_rows, SAMPLE_ROWS, seed)
-        encoding = ColumnEncoding.of_bins(sample, config.max_bins, threads)
-        codes = encoding.encode(table, threads)
-        if not config.all_thresholds:
-            encoding = add_bin_candidates(encoding, config, seed, sample)
+    encoding, codes = encode_columns(engine, rows.labeled, config, seed)
     state, means = _native.tree_grow_vectors(
-        growth.native, codes, encoding.native(), targets.native, threads
+        growth.native, codes, encoding.native(), targets.native, engine.threads
     )
-    grower = TreeGrower(engine, prepared, config, inputs, growth)
+    grower = TreeGrower(engine, engine.prepared_rows(rows.labeled), config, inputs, growth)
     result = grower.pack(encoding, GrowthState(*state), table, codes)
     if config.thresholds == "value":
         result = replace(result, tree=snap_to_values(result.tree, table))
@@ -162,7 +148,7 @@ def output_class_weights(class_weight: Any, rows: MultiOutputRows) -> list[Array
     """Return the factors of the classes of each output, or None."""
     if class_weight is None:
         return None
-    n_outputs = len(rows.targets)
+    n_outputs = len(rows.outputs)
     if isinstance(class_weight, Mapping):
         raise ParameterError(
             "For multi-output, class_weight should be a list of dicts, or the string 'balanced', "
@@ -176,7 +162,7 @@ def output_class_weights(class_weight: Any, rows: MultiOutputRows) -> list[Array
             f"{n_outputs}, got {len(class_weight)}."
         )
     factors = []
-    for output_weight, target in zip(class_weight, rows.targets, strict=True):
+    for output_weight, target in zip(class_weight, rows.outputs, strict=True):
         of_output = class_weight_factors(output_weight, _class_summary(target))
         n_classes = len(np.asarray(target.classes))
         factors.append(np.ones(n_classes) if of_output is None else of_output)
@@ -195,9 +181,18 @@ def _class_summary(target: Target) -> TargetSummary:
 def row_factors(factors: list[Array], rows: MultiOutputRows) -> Array:
     """Return the product over the outputs of the factors of a row's classes."""
     by_output = [
-        factor[target.values] for factor, target in zip(factors, rows.targets, strict=True)
+        factor[target.values] for factor, target in zip(factors, rows.outputs, strict=True)
     ]
-    return np.asarray(reduce(np.multiply, by_output))
+    with np.errstate(over="ignore", under="ignore"):
+        product = np.asarray(reduce(np.multiply, by_output))
+    low, high = WEIGHT_RANGE
+    outside = product[(product < low) | (product > high)]
+    if len(outside):
+        raise ValueError(
+            "class_weight must have products over the outputs, one for each row, in "
+            f"[{low:g}, {high:g}], got {outside[0]:g}: use weights closer to 1."
+        )
+    return product
 
 
 def predicted_classes(classes: list[Array], probabilities: list[Array]) -> Array:

@@ -103,7 +103,7 @@ class TreeParameters(Parameters):
     threshold_scope: Annotated[
         Literal["node", "root"],
         "Whether a grid, mean or median is computed from each node's rows, or once from the whole "
-        "table.",
+        "table, weighted by sample_weight without class weights.",
     ] = "node"
     n_thresholds: Annotated[
         int,

@@ -29,7 +29,7 @@ class DecisionTreeRegressor(ScanScoreMixin, RegressorMixin, DecisionTree):
     tree_ : Tree
         The tree; ``tree_.to_text()`` shows it.
     n_outputs_ : int
-        Number of targets.
+        Number of outputs: the columns of ``y``.
     feature_importances_ : ndarray of shape (n_features,)
     pruning_ : Pruning
         If the tree was pruned: the method, the tree before, and a trace of the pruned nodes.

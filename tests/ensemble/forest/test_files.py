@@ -25,7 +25,7 @@ from tests.ensemble.forest.parts import (
 )
 
 ARRAYS = (
-    "nodes", "tree_offsets", "words", "tables", "leaves", "origins", "samples", "importances",
+    "nodes", "tree_offsets", "words", "tables", "leaves", "origins", "training_keys", "importances",
     "weight_unit",
 )  # fmt: skip
 MAPPED = pytest.mark.parametrize("mmap", [False, True])

@@ -81,7 +81,7 @@ def test_warm_start_on_new_data(kind: Any) -> None:
     before = forest_bits(model)
     model.set_params(n_estimators=7).fit(NEW, new_target(kind))
     assert model.forest_.n_trees == model.forest_.n_grown == 7
-    assert model.forest_.samples[:, 0].tolist() == [len(X)] * 4 + [len(NEW)] * 3
+    assert model.forest_.training_keys[:, 0].tolist() == [len(X)] * 4 + [len(NEW)] * 3
     assert forest_bits(model.drop_trees([4, 5, 6]))["nodes"] == before["nodes"]
     # The new trees are numbers 4 to 6 of a forest of the new rows.
     alone = kind(7).fit(NEW, new_target(kind)).drop_trees(range(4))
@@ -322,7 +322,7 @@ def test_forests_of_different_rows_can_be_merged() -> None:
     ]
     merged = parts[0].merge_forests(parts[1])
     assert merged.score(X, CLASSES) > 0.8
-    assert merged.forest_.samples[:, 0].tolist() == [half] * 10
+    assert merged.forest_.training_keys[:, 0].tolist() == [half] * 10
 
 
 @pytest.mark.parametrize("class_weight", ["balanced", {0: 0.3}, "balanced_subsample"])
@@ -364,6 +364,20 @@ def test_forests_of_different_classes_are_not_merged() -> None:
     for y in (CLASSES + 1, CLASSES.clip(0, 1), np.array(["x", "y", "z"])[CLASSES]):
         with pytest.raises(ValueError, match="must have the same classes"):
             model.merge_forests(RandomForestClassifier(2, random_state=1).fit(X, y))
+
+
+@EACH
+def test_forests_of_different_constraints_are_not_merged(kind: Any) -> None:
+    rows = np.arange(20.0).reshape(10, 2)
+    y = rows[:, 0] > 8 if kind is RandomForestClassifier else rows[:, 0]
+    model = kind(2, monotonic_cst=[1, 0]).fit(rows, y)
+    for other in (None, [-1, 0]):
+        changed = kind(2, monotonic_cst=other, random_state=1).fit(rows, y)
+        for one, two in ((model, changed), (changed, model)):
+            with pytest.raises(ValueError, match="must have the same monotonic_cst"):
+                one.merge_forests(two)
+    same = kind(2, monotonic_cst=np.array([1, 0]), random_state=1).fit(rows, y)
+    assert model.merge_forests(same).forest_.n_trees == 4
 
 
 # Failed fits

@@ -155,6 +155,26 @@ def test_thresholds_by_hand(method, n, values, threshold, scope):
     assert model.tree_.threshold[0] == threshold
 
 
+@pytest.mark.parametrize("max_bins", [None, 255])
+@pytest.mark.parametrize("n_outputs", [1, 2])
+@pytest.mark.parametrize(("method", "weighted"), [("median", 2), ("mean", 3.5), ("quantile", 2.5)])
+def test_root_thresholds_ignore_class_weights(method, weighted, n_outputs, max_bins):
+    """They are computed by sample_weight alone, of ranks as of bins."""
+    X = np.arange(10.0)[:, np.newaxis]
+    y = np.column_stack([X[:, 0] > 2] * n_outputs).astype(int)
+    factors = {0: 1.0, 1: 9.0}
+    model = DecisionTreeClassifier(
+        thresholds=method, threshold_scope="root", max_bins=max_bins, max_depth=1,
+        class_weight=factors if n_outputs == 1 else [factors] * n_outputs,
+    )  # fmt: skip
+    if method == "quantile":
+        model.set_params(n_thresholds=1)
+    target = y[:, 0] if n_outputs == 1 else y
+    for weight, threshold in ((None, 4.5), ([1, 2, 6] + [1] * 7, weighted)):
+        is_left = model.fit(X, target, weight).apply(X) == model.apply(X[:1])
+        np.testing.assert_array_equal(is_left, X[:, 0] <= threshold)
+
+
 @examples(15)
 @given(data=st.data())
 def test_random_thresholds_lie_between_values(data):

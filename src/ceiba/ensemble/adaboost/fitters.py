@@ -27,8 +27,8 @@ from ceiba.stats.labeled import LabeledRows
 from ceiba.tree.base import DecisionTree
 from ceiba.tree.classifier import DecisionTreeClassifier
 from ceiba.tree.config import TreeConfig
-from ceiba.tree.grow.encoding import ColumnEncoding, RowSample
-from ceiba.tree.grow.grower import SAMPLE_ROWS
+from ceiba.tree.grow.encoding import ColumnEncoding
+from ceiba.tree.grow.grower import encode_columns
 from ceiba.tree.grow.statistics import nodes_of_rows
 from ceiba.tree.regressor import DecisionTreeRegressor
 
@@ -118,13 +118,7 @@ class TreeFitter:
         cls, tree: DecisionTree, rows: LabeledRows, engine: Engine, seed: int, resample: bool
     ) -> TreeFitter:
         """Encode the table and sort the rows by each column."""
-        if tree.max_bins is None:
-            encoding, codes = ColumnEncoding.of_ranks(rows.table, engine.threads)
-        else:
-            prepared = engine.prepared_rows(rows)
-            sample = engine.reduce(prepared, RowSample.of, SAMPLE_ROWS, seed)
-            encoding = ColumnEncoding.of_bins(sample, tree.max_bins, engine.threads)
-            codes = encoding.encode(rows.table, engine.threads)
+        encoding, codes = encode_columns(engine, rows, TreeConfig.from_estimator(tree), seed)
         presorted = None
         if not resample:
             presorted = _native.tree_presort(codes, encoding.native(), engine.threads)

@@ -34,7 +34,7 @@ from ceiba.ensemble.common.members import MemberSequence
 from ceiba.ensemble.common.rows import expand_rows
 from ceiba.ensemble.common.sampling import RowSampler, check_warm_start
 from ceiba.ensemble.forest.explain import forest_sum
-from ceiba.ensemble.forest.grower import TrainingSample
+from ceiba.ensemble.forest.grower import ForestSample, TrainingSample
 from ceiba.ensemble.forest.model import Forest
 from ceiba.ensemble.forest.multi_output_fit import (
     MultiOutputSample,
@@ -124,28 +124,35 @@ class BaseForest(MemberSequence, TreeShapMixin, OutOfBagResults):
         config = replace(config, max_bins=resolve_max_bins(self, len(sample.rows)))
         forest = self._grow(engine, sample, config, seed, previous)
         n_rows = len(source.partitions[0].load().table)
-        batches = self._batches(previous, forest, sample, n_rows)
-        attributes = {
-            **schema_attributes(forest.schema), "forest_": forest, "batches_": batches,
-        }  # fmt: skip
+        attributes = self._fitted_attributes(previous, forest, sample, n_rows, engine.threads)
         if monotonic is not None:
             attributes["_monotonic"] = monotonic
-        attributes |= sample.fitted_attributes()
-        attributes |= self._oob_results(forest, sample, engine.threads)
         if forest.n_nodes == forest.n_trees and sample.varies:
             warn_constant(
                 forest.n_trees,
                 "decrease min_samples_split, min_samples_leaf, min_weight_fraction_leaf, "
                 "min_impurity_decrease or ccp_alpha, increase max_samples",
             )
-        if self._oob_name in attributes:
-            # One entry per input row, rows of weight zero included.
-            kept = sample.weighted_rows.kept
-            attributes[self._oob_name] = expand_rows(
-                attributes[self._oob_name], kept, n_rows, np.nan
-            )
         self._set_fitted(attributes, without=(*OOB_RESULTS, "class_weight_", "_monotonic"))
         return self
+
+    def _fitted_attributes(
+        self, previous: Forest | None, forest: Forest, sample: ForestSample, n_rows: int,
+        threads: int,
+    ) -> dict[str, Any]:  # fmt: skip
+        """Return the attributes that a fit to ``n_rows`` rows sets."""
+        results = self._oob_results(forest, sample, threads)
+        if self._oob_name in results:
+            # One entry per input row, rows of weight zero included.
+            kept = sample.weighted_rows.kept
+            results[self._oob_name] = expand_rows(results[self._oob_name], kept, n_rows, np.nan)
+        return {
+            **schema_attributes(forest.schema),
+            "forest_": forest,
+            "batches_": self._batches(previous, forest, sample, n_rows),
+            **sample.fitted_attributes(),
+            **results,
+        }
 
     def _tree_config(self) -> TreeConfig:
         """Return the configuration of the trees; raise for contradictions."""
@@ -177,7 +184,9 @@ class BaseForest(MemberSequence, TreeShapMixin, OutOfBagResults):
         max_features = None if self.max_features_per == "tree" else self.max_features
         return TreeConfig.of(**values, max_features=max_features)
 
-    def _training_sample(self, engine: Engine, source: Source, previous: Forest | None) -> Any:
+    def _training_sample(
+        self, engine: Engine, source: Source, previous: Forest | None
+    ) -> ForestSample:
         """Return the rows, with all classes of the existing trees, and their sampler."""
         if is_multi_output(source.partitions[0].load().target):
             return self._multi_output_sample(engine, source, previous)
@@ -204,20 +213,20 @@ class BaseForest(MemberSequence, TreeShapMixin, OutOfBagResults):
         self, engine: Engine, source: Source, previous: Forest | None
     ) -> MultiOutputSample:
         """Return the rows with several targets, and their sampler."""
-        outputs = MultiOutputRows.of(source.partitions[0].load(), self._task)
+        output_rows = MultiOutputRows.of(source.partitions[0].load(), self._task)
         if previous is not None:
-            check_same_outputs(previous, len(outputs.targets))
-            outputs = with_known_classes(outputs, vars(self).get("classes_"))
+            check_same_outputs(previous, len(output_rows.outputs))
+            output_rows = with_known_classes(output_rows, vars(self).get("classes_"))
+        labeled = output_rows.labeled
         summary = TargetSummary((0,), None, None, 1.0, 1.0, True, np.nan, np.nan)
-        for target in outputs.targets:
-            rows = engine.prepared_rows(replace(outputs.labeled, target=target))
+        for target in output_rows.outputs:
+            rows = engine.prepared_rows(replace(labeled, target=target))
             summary = engine.reduce(rows, TargetSummary.of)
             summary.require_rows()
             self._check_sums(summary)
-        labeled = outputs.labeled
         sampler = RowSampler.of(len(labeled), labeled.weight, self.max_samples, self.bootstrap)
         class_weight = getattr(self, "class_weight", None)
-        sample = MultiOutputSample.of(outputs, summary, sampler, class_weight)
+        sample = MultiOutputSample.of(output_rows, summary, sampler, class_weight)
         self._check_multi_output_oob(sample.targets.output_classes)
         return sample
 
@@ -233,20 +242,19 @@ class BaseForest(MemberSequence, TreeShapMixin, OutOfBagResults):
 
     def _check_monotonic(self, monotonic: Array | None) -> None:
         """Raise if a warm start changes the monotonic constraints."""
-        known = getattr(self, "_monotonic", None)
-        signs = [None if each is None else each.tolist() for each in (known, monotonic)]
-        if signs[0] != signs[1]:
+        known, signs = _signs(self), None if monotonic is None else monotonic.tolist()
+        if known != signs:
             raise ParameterError(
                 "warm_start=True requires the same monotonic_cst as the previous fit, "
-                f"{signs[0]}, got {signs[1]}: predictions are means of all trees; set "
+                f"{known}, got {signs}: predictions are means of all trees; set "
                 "warm_start=False to start anew."
             )
 
-    def _check_previous(self, previous: Forest | None, sample: TrainingSample) -> None:
+    def _check_previous(self, previous: Forest | None, sample: ForestSample) -> None:
         """Raise if all trees must have the same rows and the existing ones do not."""
 
     def _grow(
-        self, engine: Engine, sample: TrainingSample, config: TreeConfig, seed: int,
+        self, engine: Engine, sample: ForestSample, config: TreeConfig, seed: int,
         previous: Forest | None,
     ) -> Forest:  # fmt: skip
         """Grow new trees until there are ``n_estimators``."""
@@ -276,11 +284,11 @@ class BaseForest(MemberSequence, TreeShapMixin, OutOfBagResults):
         return forests[0].merge_forests(*forests[1:]) if forests[1:] else forests[0]
 
     def _batches(
-        self, previous: Forest | None, forest: Forest, sample: TrainingSample, n_rows: int
+        self, previous: Forest | None, forest: Forest, sample: ForestSample, n_rows: int
     ) -> list[DrawnBatch]:
         """Return how the rows of the trees were drawn, once for each set of rows."""
         batches = [] if previous is None else getattr(self, "batches_", [])
-        fingerprint = str(forest.samples[-1, 1])
+        fingerprint = str(forest.training_keys[-1, 1])
         if forest is previous or any(batch.fingerprint == fingerprint for batch in batches):
             return batches
         sampler = sample.sampler
@@ -352,7 +360,7 @@ class BaseForest(MemberSequence, TreeShapMixin, OutOfBagResults):
     def estimator_(self) -> Any:
         """A decision tree that is not fitted, with the parameters of the trees."""
         check_is_fitted(self)
-        return unfitted_tree(self, int(self.forest_.samples[-1, 0]))
+        return unfitted_tree(self, int(self.forest_.training_keys[-1, 0]))
 
     @property
     def estimators_samples_(self) -> list[Array]:
@@ -360,7 +368,7 @@ class BaseForest(MemberSequence, TreeShapMixin, OutOfBagResults):
         check_is_fitted(self)
         forest, batches = self.forest_, getattr(self, "batches_", [])
         by_fingerprint = {batch.fingerprint: batch for batch in batches}
-        keys = [str(key) for key in forest.samples[:, 1].tolist()]
+        keys = [str(key) for key in forest.training_keys[:, 1].tolist()]
         if not by_fingerprint.keys() >= set(keys):
             raise AttributeError(
                 "estimators_samples_ requires a forest that stores how its rows were drawn, got "
@@ -374,7 +382,7 @@ class BaseForest(MemberSequence, TreeShapMixin, OutOfBagResults):
 
     @property
     def n_outputs_(self) -> int:
-        """Number of targets."""
+        """Number of outputs: the columns of y."""
         check_is_fitted(self)
         return self.forest_.n_outputs
 
@@ -435,8 +443,13 @@ class BaseForest(MemberSequence, TreeShapMixin, OutOfBagResults):
                 )
             if not same_classes(vars(self).get("classes_"), vars(other).get("classes_")):
                 raise ValueError("the forests must have the same classes.")
+            if _signs(self) != _signs(other):
+                raise ValueError(
+                    "the forests must have the same monotonic_cst: predictions are means of all "
+                    "trees."
+                )
         forest = self.forest_.merge_forests(*(other.forest_ for other in others))
-        keys = np.column_stack([forest.tree_seeds, forest.samples[:, 1]])
+        keys = np.column_stack([forest.tree_seeds, forest.training_keys[:, 1]])
         if len(np.unique(keys, axis=0)) < forest.n_trees:
             raise ValueError(
                 "the merged forest would contain duplicate trees: fit the forests with different "
@@ -481,3 +494,9 @@ class BaseForest(MemberSequence, TreeShapMixin, OutOfBagResults):
             or not np.isin(signs, (-1, 0, 1)).all()
         ):
             raise ValueError("_monotonic must be an array of -1, 0 and 1, one for each column.")
+
+
+def _signs(forest: BaseForest) -> list[int] | None:
+    """Return the sign of each column in the monotonic constraints of a fit; None for none."""
+    signs = vars(forest).get("_monotonic")
+    return None if signs is None else [int(sign) for sign in signs]

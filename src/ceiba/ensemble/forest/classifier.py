@@ -48,13 +48,13 @@ class RandomForestClassifier(ScanScoreMixin, ClassifierMixin, BaseForest):
     batches_ : list of DrawnBatch
         How the trees' rows were drawn.
     classes_ : ndarray of shape (n_classes,), or list of ndarray
-        The classes; with several targets a list with an array for each.
+        The classes; with several outputs a list with an array for each.
     n_classes_ : int, or list of int
-        Number of classes; with several targets a list with a number for each.
+        Number of classes; with several outputs a list with a number for each.
     n_outputs_ : int
-        Number of targets.
+        Number of outputs: the columns of ``y``.
     oob_score_ : float
-        With ``oob_score``: accuracy, or the given metric, on out-of-bag rows; with several targets
+        With ``oob_score``: accuracy, or the given metric, on out-of-bag rows; with several outputs
         the fraction of rows whose classes are all right. All rows count the
         same in all out-of-bag results, as in scikit-learn: sample weights affect the draws only.
         Bagging weights rows by them, as ``score`` does with ``sample_weight``.
@@ -69,7 +69,7 @@ class RandomForestClassifier(ScanScoreMixin, ClassifierMixin, BaseForest):
     feature_importances_ : ndarray of shape (n_features,)
     class_weight_ : ndarray of shape (n_classes,), or list of ndarray
         Factors of the class weights, if ``class_weight`` gives all trees the same; with several
-        targets a list with an array for each.
+        outputs a list with an array for each.
     n_features_in_, feature_names_in_, schema_
         Description of the columns.
 
@@ -103,7 +103,7 @@ class RandomForestClassifier(ScanScoreMixin, ClassifierMixin, BaseForest):
         Literal["balanced", "balanced_subsample"] | Mapping[Any, float] | list[Any] | None,
         "Factors of the weights of each class: a mapping (1 for other classes), 'balanced' for "
         "equal total weight of all classes, or 'balanced_subsample' for that in the sample of each "
-        "tree. With several targets the factors of a row's classes are multiplied; a list has a "
+        "tree. With several outputs the factors of a row's classes are multiplied; a list has a "
         "mapping for each.",
     ] = None
     leaf_probability: Annotated[
@@ -129,7 +129,7 @@ class RandomForestClassifier(ScanScoreMixin, ClassifierMixin, BaseForest):
         Returns
         -------
         ndarray of shape (n_rows, n_classes)
-            Columns as in ``classes_``. With several targets a list with an array for each.
+            Columns as in ``classes_``. With several outputs a list with an array for each.
         """
         values = self._predict(X)
         if isinstance(self.forest_, MultiOutputForest):

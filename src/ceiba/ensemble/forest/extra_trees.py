@@ -30,18 +30,18 @@ class ExtraTreesClassifier(RandomForestClassifier):
     batches_ : list of DrawnBatch
         How the trees' rows were drawn.
     classes_ : ndarray of shape (n_classes,), or list of ndarray
-        The classes; with several targets a list with an array for each.
+        The classes; with several outputs a list with an array for each.
     n_classes_ : int, or list of int
-        Number of classes; with several targets a list with a number for each.
+        Number of classes; with several outputs a list with a number for each.
     n_outputs_ : int
-        Number of targets: a ``y`` with several columns gives one forest for all of them.
+        Number of outputs, the columns of ``y``: one forest predicts all of them.
     oob_score_, oob_decision_function_, oob_curve_, oob_importance_
         With ``oob_score`` and ``importance``, which require ``bootstrap=True`` or ``max_samples``:
         as in `RandomForestClassifier`.
     feature_importances_ : ndarray of shape (n_features,)
     class_weight_ : ndarray of shape (n_classes,), or list of ndarray
         Factors of the class weights, if ``class_weight`` gives all trees the same; with several
-        targets a list with an array for each.
+        outputs a list with an array for each.
     n_features_in_, feature_names_in_, schema_
         Description of the columns.
 
@@ -87,7 +87,7 @@ class ExtraTreesRegressor(RandomForestRegressor):
     leaf_targets_ : LeafTargets
         With ``quantiles=True``.
     n_outputs_ : int
-        Number of targets: a ``y`` with several columns gives one forest for all of them.
+        Number of outputs, the columns of ``y``: one forest predicts all of them.
     feature_importances_ : ndarray of shape (n_features,)
     n_features_in_, feature_names_in_, schema_
         Description of the columns.

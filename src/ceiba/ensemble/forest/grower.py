@@ -27,23 +27,115 @@ from ceiba.ensemble.forest.model import Forest
 from ceiba.stats import LabeledRows, TargetSummary
 from ceiba.tree.class_weight import class_weight_factors
 from ceiba.tree.config import GrowthConfig, TreeConfig
-from ceiba.tree.grow.encoding import CodeValues, ColumnEncoding, RowSample
-from ceiba.tree.grow.grower import SAMPLE_ROWS
+from ceiba.tree.grow.grower import encode_columns
 from ceiba.tree.grow.targets import FixedPointScale, GrowthInputs, TargetArrays
-from ceiba.tree.grow.thresholds import add_bin_candidates, add_rank_candidates
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class TrainingSample:
-    """Rows of a fit, the sampler of the trees' rows, and the targets."""
+class EncodedTable:
+    """The codes of a table, of shape (n_columns, n_rows), and the values that they stand for."""
 
-    weighted_rows: LabeledRows  # rows with their weights
-    # Rows with the weights that the targets have; without weights where these are counts.
+    codes: Array
+    encoding: _native.ColumnEncoding
+    values: _native.CodeValues
+
+    @classmethod
+    def of(cls, rows: LabeledRows, config: TreeConfig, seed: int, engine: Engine) -> EncodedTable:
+        """Encode the table of rows by ranks or bins."""
+        encoding, codes = encode_columns(engine, rows, config, seed)
+        values, is_ranked = encoding.edges, encoding.edges is None
+        if values is None:
+            values = encoding.all_values(rows.table, codes, engine.threads)
+        native = values.native(encoding.columns, all_values=is_ranked)
+        return cls(codes, encoding.native(), native)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ForestSample:
+    """Rows of a fit and the sampler of the trees' rows; subclasses add their targets.
+
+    Parameters
+    ----------
+    weighted_rows : LabeledRows
+        Rows with their weights.
+    rows : LabeledRows
+        Rows with the weights that the targets have; without weights where these are counts.
+    sampler : RowSampler
+    scale : FixedPointScale
+        Scale of the weights and targets.
+    balanced_unit : float
+        The weight unit, if every tree balances its classes; else 0.
+    """
+
+    weighted_rows: LabeledRows
     rows: LabeledRows
     sampler: RowSampler
     scale: FixedPointScale
-    targets: TargetArrays  # targets of rows that are drawn once
-    balanced_unit: float  # the weight unit, if every tree balances its classes; else 0
+    balanced_unit: float
+
+    @property
+    def fingerprint(self) -> int:
+        """CRC-32 of table, targets, weights and sampler."""
+        return sample_fingerprint(self.sampler, self.weighted_rows)
+
+    @property
+    def varies(self) -> bool:
+        """Whether some target differs between rows."""
+        raise NotImplementedError
+
+    def fitted_attributes(self) -> dict[str, Any]:
+        """Return the fitted attributes of a classifier's targets."""
+        raise NotImplementedError
+
+    def _growth(self, config: TreeConfig, inputs: GrowthInputs) -> _native.TreeConfig:
+        """Return the configuration of the trees as the kernels take it."""
+        raise NotImplementedError
+
+    def _grow_trees(
+        self, forest_config: _native.ForestConfig, growth: _native.TreeConfig,
+        encoded: EncodedTable, threads: int, parts: dict[str, Any],
+    ) -> Forest:  # fmt: skip
+        """Return the forest with a tree for each seed; ``parts`` are its other fields."""
+        raise NotImplementedError
+
+    def tree_grower(
+        self, config: TreeConfig, seed: int, columns_per_tree: int, engine: Engine
+    ) -> Callable[[range], Forest]:
+        """Encode the table, and return a function that grows the trees of some numbers.
+
+        ``columns_per_tree`` is 0 for all columns.
+        """
+        encoded = EncodedTable.of(self.weighted_rows, config, seed, engine)
+        schema, scale, n_rows = self.rows.table.schema, self.scale, self.sampler.n_rows
+        # min_weight_fraction_leaf refers to the weight of each tree's own sample, which only the
+        # kernel computes; the total weight is 0 here.
+        growth = self._growth(config, GrowthInputs(schema, n_rows, 0, scale, seed))
+        fingerprint = self.fingerprint
+
+        def grow(numbers: range) -> Forest:
+            origins = pairs_of(seed, np.array(numbers))
+            forest_config = _native.ForestConfig(
+                tree=growth, seeds=tree_seeds(origins), columns_per_tree=columns_per_tree,
+                min_weight_fraction=float(config.min_weight_fraction_leaf),
+                balanced_unit=self.balanced_unit,
+            )  # fmt: skip
+            parts = {
+                "origins": origins,
+                "schema": schema,
+                "n_grown": numbers.stop,
+                "weight_unit": np.full(len(numbers), scale.weight_unit),
+                "training_keys": pairs_of(n_rows, np.full(len(numbers), fingerprint)),
+            }
+            return self._grow_trees(forest_config, growth, encoded, engine.threads, parts)
+
+        return grow
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TrainingSample(ForestSample):
+    """Rows of a fit, the sampler of the trees' rows, and the targets of rows drawn once."""
+
+    targets: TargetArrays
 
     @classmethod
     def of(
@@ -68,7 +160,7 @@ class TrainingSample:
         balanced_unit = 0.0
         if balanced:
             targets, balanced_unit = replace(targets, weight=None), scale.weight_unit
-        return cls(weighted_rows, rows, sampler, scale, targets, balanced_unit)
+        return cls(weighted_rows, rows, sampler, scale, balanced_unit, targets)
 
     @property
     def row_weight(self) -> Array | None:
@@ -76,11 +168,6 @@ class TrainingSample:
         if self.targets.weight is None:
             return None
         return np.asarray(self.targets.weight * self.scale.weight_unit)
-
-    @property
-    def fingerprint(self) -> int:
-        """CRC-32 of table, target, weights and sampler."""
-        return sample_fingerprint(self.sampler, self.weighted_rows)
 
     @property
     def varies(self) -> bool:
@@ -97,11 +184,21 @@ class TrainingSample:
             attributes["class_weight_"] = weights
         return attributes
 
-    def tree_grower(
-        self, config: TreeConfig, seed: int, columns_per_tree: int, engine: Engine
-    ) -> Callable[[range], Forest]:
-        """Encode the table, and return a function that grows the trees of some numbers."""
-        return tree_grower(self, config, seed, columns_per_tree, engine)
+    def _growth(self, config: TreeConfig, inputs: GrowthInputs) -> _native.TreeConfig:
+        return GrowthConfig.of(config, inputs, weighted=True).native
+
+    def _grow_trees(
+        self, forest_config: _native.ForestConfig, growth: _native.TreeConfig,
+        encoded: EncodedTable, threads: int, parts: dict[str, Any],
+    ) -> Forest:  # fmt: skip
+        targets, classes = self.targets, self.scale.classes
+        if not growth.category_correction:
+            targets = replace(targets, weighted_square=None)  # impurities of nodes are not needed
+        arrays = _native.forest_grow(
+            forest_config, encoded.codes, encoded.encoding, targets.native(),
+            self.sampler.native(), encoded.values, threads,
+        )  # fmt: skip
+        return Forest(**arrays, **parts, n_classes=0 if classes is None else len(classes))
 
 
 def sample_fingerprint(sampler: RowSampler, rows: LabeledRows) -> int:
@@ -134,69 +231,8 @@ def _total(sampler: RowSampler) -> int:
     return sampler.n_rows if sampler.weights is None else int(sampler.weights.sum())
 
 
-def tree_grower(
-    sample: TrainingSample, config: TreeConfig, seed: int, columns_per_tree: int, engine: Engine
-) -> Callable[[range], Forest]:
-    """Encode the table, and return a function that grows the trees of some numbers.
-
-    ``columns_per_tree`` is 0 for all columns.
-    """
-    encoding, codes, values = encode_table(sample, config, seed, engine)
-    schema, scale, n_rows = sample.rows.table.schema, sample.scale, sample.sampler.n_rows
-    # min_weight_fraction_leaf refers to the weight of each tree's own sample, which only the
-    # kernel computes; the total weight is 0 here.
-    inputs = GrowthInputs(schema, n_rows, 0, scale, seed)
-    growth = GrowthConfig.of(config, inputs, weighted=True).native
-    code_values = values.native(encoding.columns, all_values=config.max_bins is None)
-    targets = sample.targets
-    if not growth.category_correction:
-        targets = replace(targets, weighted_square=None)  # impurities of nodes are not needed
-    fingerprint = sample.fingerprint
-
-    def grow(numbers: range) -> Forest:
-        origins = pairs_of(seed, np.array(numbers))
-        forest_config = _native.ForestConfig(
-            tree=growth, seeds=tree_seeds(origins), columns_per_tree=columns_per_tree,
-            min_weight_fraction=float(config.min_weight_fraction_leaf),
-            balanced_unit=sample.balanced_unit,
-        )  # fmt: skip
-        arrays = _native.forest_grow(
-            forest_config, codes, encoding.native(), targets.native(), sample.sampler.native(),
-            code_values, engine.threads,
-        )  # fmt: skip
-        return Forest(
-            **arrays, origins=origins, schema=schema, n_grown=numbers.stop,
-            weight_unit=np.full(len(numbers), scale.weight_unit),
-            samples=pairs_of(n_rows, np.full(len(numbers), fingerprint)),
-            n_classes=0 if scale.classes is None else len(scale.classes),
-        )  # fmt: skip
-
-    return grow
-
-
 def pairs_of(first: int, second: Array) -> Array:
     """Return pairs of one number and each of others."""
     pairs = np.empty((len(second), 2), np.uint64)
     pairs[:, 0], pairs[:, 1] = first, second
     return pairs
-
-
-def encode_table(
-    sample: Any, config: TreeConfig, seed: int, engine: Engine
-) -> tuple[ColumnEncoding, Array, CodeValues]:
-    """Return the column encoding, the codes of the table, and their values."""
-    table, threads = sample.rows.table, engine.threads
-    if config.max_bins is None:
-        encoding, codes = ColumnEncoding.of_ranks(table, threads)
-        values = encoding.all_values(table, codes, threads)
-        if not config.all_thresholds:
-            encoding = add_rank_candidates(encoding, config, seed, codes, table, None)
-        return encoding, codes, values
-    rows = engine.prepared_rows(sample.weighted_rows)
-    row_sample = engine.reduce(rows, RowSample.of, SAMPLE_ROWS, seed)
-    encoding = ColumnEncoding.of_bins(row_sample, config.max_bins, threads)
-    codes, edges = encoding.encode(table, threads), encoding.edges
-    assert edges is not None
-    if not config.all_thresholds:
-        encoding = add_bin_candidates(encoding, config, seed, row_sample)
-    return encoding, codes, edges

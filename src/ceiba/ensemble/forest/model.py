@@ -43,8 +43,8 @@ class Forest(Record):
         Bits of class weights that do not fit into a leaf, leaf by leaf.
     origins : ndarray of uint64 of shape (n_trees, 2)
         Seed of the forest that each tree was grown in, and its number there.
-    samples : ndarray of uint64 of shape (n_trees, 2)
-        Number of training rows of each tree, and a fingerprint of table, target and sampler.
+    training_keys : ndarray of uint64 of shape (n_trees, 2)
+        Number of training rows of each tree, and a fingerprint of table, targets and sampler.
     importances : ndarray of shape (n_trees, n_columns)
         Decrease of impurity by the splits of each column.
     schema : Schema
@@ -72,7 +72,7 @@ class Forest(Record):
     tables: Annotated[Array, ArrayOf("int32", "n_entries")]
     leaves: Annotated[Array, ArrayOf("uint8", "n_bytes")]
     origins: Annotated[Array, ArrayOf("uint64", "n_trees", 2)]
-    samples: Annotated[Array, ArrayOf("uint64", "n_trees", 2)]
+    training_keys: Annotated[Array, ArrayOf("uint64", "n_trees", 2)]
     importances: Annotated[Array, ArrayOf("float64", "n_trees", "n_columns")]
     schema: Schema
     n_classes: Annotated[int, Between(0, 65_535)]
@@ -101,7 +101,7 @@ class Forest(Record):
 
     @property
     def n_outputs(self) -> int:
-        """Number of targets."""
+        """Number of outputs: the columns of y."""
         return 1
 
     @property
@@ -201,7 +201,7 @@ class Forest(Record):
             [f.nodes for f in forests], [f.tree_offsets for f in forests],
             [f.words for f in forests], [f.tables for f in forests],
         )  # fmt: skip
-        names = ("leaves", "origins", "samples", "importances", "weight_unit")
+        names = ("leaves", "origins", "training_keys", "importances", "weight_unit")
         return Forest(
             **joined,
             **{name: np.concatenate([getattr(f, name) for f in forests]) for name in names},

@@ -54,7 +54,7 @@ class MultiOutputForest(Forest):
 
     @property
     def n_outputs(self) -> int:
-        """Number of targets."""
+        """Number of outputs: the columns of y."""
         return len(self.output_classes)
 
     @cached_property

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -13,16 +12,20 @@ from ceiba import _native
 from ceiba._typing import Array
 from ceiba.base import ParameterError
 from ceiba.data.target import Target, class_indices
-from ceiba.engine import Engine
-from ceiba.ensemble.common.sampling import RowSampler, tree_seeds
-from ceiba.ensemble.forest.grower import encode_table, pairs_of, rows_as_drawn, sample_fingerprint
+from ceiba.ensemble.common.sampling import RowSampler
+from ceiba.ensemble.forest.grower import (
+    EncodedTable,
+    ForestSample,
+    rows_as_drawn,
+    sample_fingerprint,
+)
 from ceiba.ensemble.forest.model import Forest
 from ceiba.ensemble.forest.multi_output import MultiOutputForest
-from ceiba.stats import LabeledRows, TargetSummary
+from ceiba.stats import TargetSummary
 from ceiba.stats.outputs import MultiOutputRows
 from ceiba.tree.config import TreeConfig
 from ceiba.tree.grow.output_targets import OutputTargets
-from ceiba.tree.grow.targets import FixedPointScale, GrowthInputs
+from ceiba.tree.grow.targets import GrowthInputs
 from ceiba.tree.multi_output import class_attributes, output_class_weights, row_factors
 
 # Parameters of forests that have no meaning for several targets, and their values without effect.
@@ -31,44 +34,33 @@ _SINGLE_OUTPUT = {"importance": False, "ccp_alpha": 0.0, "quantiles": False,
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class MultiOutputSample:
-    """Rows of a fit, the sampler of the trees' rows, and several targets.
+class MultiOutputSample(ForestSample):
+    """Rows of a fit, the sampler of the trees' rows, and several targets."""
 
-    The attributes are those of `ceiba.ensemble.forest.grower.TrainingSample`.
-    """
-
-    weighted_rows: LabeledRows
-    rows: LabeledRows
-    sampler: RowSampler
     targets: OutputTargets
-    outputs: MultiOutputRows
+    output_rows: MultiOutputRows
     class_weights: list[Array] | None
 
     @classmethod
     def of(
-        cls, outputs: MultiOutputRows, summary: TargetSummary, sampler: RowSampler,
+        cls, output_rows: MultiOutputRows, summary: TargetSummary, sampler: RowSampler,
         class_weight: Any,
     ) -> MultiOutputSample:  # fmt: skip
         """Prepare rows of positive weight."""
-        weighted = outputs.labeled
+        weighted = output_rows.labeled
         rows, summary, sampler = rows_as_drawn(weighted, summary, sampler)
-        factors = output_class_weights(class_weight, outputs)
+        factors = output_class_weights(class_weight, output_rows)
         weight = rows.weight
         if factors is not None:
-            weight = row_factors(factors, outputs) * (1.0 if weight is None else weight)
-        targets = OutputTargets.of(outputs, weight, summary.n_rows)
-        return cls(weighted, rows, sampler, targets, outputs, factors)
-
-    @property
-    def scale(self) -> FixedPointScale:
-        """Scale of the weights."""
-        return self.targets.scale
+            weight = row_factors(factors, output_rows) * (1.0 if weight is None else weight)
+        targets = OutputTargets.of(output_rows, weight, summary.n_rows)
+        return cls(weighted, rows, sampler, targets.scale, 0.0, targets, output_rows, factors)
 
     @property
     def fingerprint(self) -> int:
         """CRC-32 of table, targets, weights and sampler."""
         crc = sample_fingerprint(self.sampler, self.weighted_rows)
-        for target in self.outputs.targets[1:]:
+        for target in self.output_rows.outputs[1:]:
             labels = [] if target.classes is None else target.classes.tolist()
             crc = zlib.crc32(repr(labels).encode(), crc)
             crc = zlib.crc32(np.ascontiguousarray(target.values).data.cast("B"), crc)
@@ -77,41 +69,27 @@ class MultiOutputSample:
     @property
     def varies(self) -> bool:
         """Whether some target differs between rows."""
-        return any(np.ptp(target.values) > 0 for target in self.outputs.targets)
+        return any(np.ptp(target.values) > 0 for target in self.output_rows.outputs)
 
     def fitted_attributes(self) -> dict[str, Any]:
         """Return the fitted attributes of a classifier's targets."""
-        return class_attributes(self.outputs, self.class_weights)
+        return class_attributes(self.output_rows, self.class_weights)
 
-    def tree_grower(
-        self, config: TreeConfig, seed: int, columns_per_tree: int, engine: Engine
-    ) -> Callable[[range], Forest]:
-        """Encode the table, and return a function that grows the trees of some numbers."""
-        encoding, codes, values = encode_table(self, config, seed, engine)
-        schema, scale, n_rows = self.rows.table.schema, self.scale, self.sampler.n_rows
-        inputs = GrowthInputs(schema, n_rows, 0, scale, seed)
-        growth = self.targets.growth(config, inputs).native
-        code_values = values.native(encoding.columns, all_values=config.max_bins is None)
-        fingerprint = self.fingerprint
+    def _growth(self, config: TreeConfig, inputs: GrowthInputs) -> _native.TreeConfig:
+        return self.targets.growth(config, inputs).native
 
-        def grow(numbers: range) -> Forest:
-            origins = pairs_of(seed, np.array(numbers))
-            forest_config = _native.ForestConfig(
-                tree=growth, seeds=tree_seeds(origins), columns_per_tree=columns_per_tree,
-                min_weight_fraction=float(config.min_weight_fraction_leaf), balanced_unit=0.0,
-            )  # fmt: skip
-            arrays, leaf_values = _native.forest_grow_vectors(
-                forest_config, codes, encoding.native(), self.targets.native,
-                self.sampler.native(), code_values, engine.threads,
-            )  # fmt: skip
-            return MultiOutputForest(
-                **arrays, origins=origins, schema=schema, n_grown=numbers.stop,
-                weight_unit=np.full(len(numbers), scale.weight_unit),
-                samples=pairs_of(n_rows, np.full(len(numbers), fingerprint)), n_classes=0,
-                leaf_values=leaf_values, output_classes=self.targets.output_classes,
-            )  # fmt: skip
-
-        return grow
+    def _grow_trees(
+        self, forest_config: _native.ForestConfig, growth: _native.TreeConfig,
+        encoded: EncodedTable, threads: int, parts: dict[str, Any],
+    ) -> Forest:  # fmt: skip
+        arrays, leaf_values = _native.forest_grow_vectors(
+            forest_config, encoded.codes, encoded.encoding, self.targets.native,
+            self.sampler.native(), encoded.values, threads,
+        )  # fmt: skip
+        return MultiOutputForest(
+            **arrays, **parts, n_classes=0, leaf_values=leaf_values,
+            output_classes=self.targets.output_classes,
+        )  # fmt: skip
 
 
 def check_single_output_parameters(model: Any) -> None:
@@ -130,19 +108,19 @@ def check_single_output_parameters(model: Any) -> None:
         )
 
 
-def with_known_classes(outputs: MultiOutputRows, classes: list[Array] | None) -> MultiOutputRows:
+def with_known_classes(rows: MultiOutputRows, classes: list[Array] | None) -> MultiOutputRows:
     """Return rows whose class indices are those of an earlier fit."""
     if classes is None:
-        return outputs
-    targets = []
-    for target, known in zip(outputs.targets, classes, strict=True):
+        return rows
+    outputs = []
+    for target, known in zip(rows.outputs, classes, strict=True):
         assert target.classes is not None
-        targets.append(Target(class_indices(target.classes, known)[target.values], known))
-    return replace(outputs, targets=targets)
+        outputs.append(Target(class_indices(target.classes, known)[target.values], known))
+    return replace(rows, outputs=outputs)
 
 
 def check_same_outputs(previous: Forest, n_outputs: int) -> None:
-    """Raise ValueError for a warm start with another number of targets."""
+    """Raise ValueError for a warm start with another number of outputs."""
     if previous.n_outputs != n_outputs:
         raise ValueError(
             f"warm_start=True requires the targets of the existing trees, {previous.n_outputs}, "

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 import numpy as np
 from scipy.stats import norm
@@ -11,7 +11,7 @@ from scipy.stats import norm
 from ceiba import _native
 from ceiba._typing import Array
 from ceiba.base import ArrayOf, AtLeast, Between, Record
-from ceiba.ensemble.forest.grower import TrainingSample
+from ceiba.ensemble.forest.grower import ForestSample, TrainingSample
 from ceiba.ensemble.forest.model import Forest
 from ceiba.inference import wilson
 
@@ -244,10 +244,10 @@ class PermutationImportance(Record):
             )
 
 
-def trees_of_sample(forest: Forest, sample: Any) -> Array:
+def trees_of_sample(forest: Forest, sample: ForestSample) -> Array:
     """Return a mask of the trees that were grown from a sample; raise if there are none."""
     key = np.array([len(sample.rows), sample.fingerprint], np.uint64)
-    is_match: Array = (forest.samples == key).all(axis=1)
+    is_match: Array = (forest.training_keys == key).all(axis=1)
     if not is_match.any():
         raise ValueError(
             "no tree was grown from these rows: out-of-bag results require X, y and "

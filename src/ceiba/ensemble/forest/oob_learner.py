@@ -16,7 +16,7 @@ from ceiba.data.target import Task
 from ceiba.engine import Engine
 from ceiba.engine.choose import check_in_memory
 from ceiba.ensemble.common.sampling import warn_in_all_samples
-from ceiba.ensemble.forest.grower import TrainingSample
+from ceiba.ensemble.forest.grower import ForestSample, TrainingSample
 from ceiba.ensemble.forest.model import Forest
 from ceiba.ensemble.forest.multi_output import MultiOutputForest
 from ceiba.ensemble.forest.multi_output_fit import MultiOutputSample
@@ -48,17 +48,21 @@ class OutOfBagResults(ForestParameters, Estimator):
         """Weight that is added to each class in each leaf."""
         return 0.0
 
-    def _training_sample(self, engine: Engine, source: Source, previous: Forest | None) -> Any:
+    def _training_sample(
+        self, engine: Engine, source: Source, previous: Forest | None
+    ) -> ForestSample:
         """Return the rows of a fit and their sampler, with all classes of existing trees."""
         raise NotImplementedError
 
-    def _oob_results(self, forest: Forest, sample: TrainingSample, threads: int) -> dict[str, Any]:
+    def _oob_results(self, forest: Forest, sample: ForestSample, threads: int) -> dict[str, Any]:
         """Return the requested results on out-of-bag rows."""
         results: dict[str, Any] = {}
         if not (self.oob_score or self.importance):
             return results
         if isinstance(forest, MultiOutputForest):
+            assert isinstance(sample, MultiOutputSample)
             return self._multi_output_oob(forest, sample, threads)
+        assert isinstance(sample, TrainingSample)
         oob = OutOfBag.of(forest, sample, self._leaf_smoothing, threads)
         if self.oob_score:
             mean, n_trees, curve = oob.predict()
@@ -71,14 +75,14 @@ class OutOfBagResults(ForestParameters, Estimator):
         return results
 
     def _multi_output_oob(
-        self, forest: MultiOutputForest, sample: Any, threads: int
+        self, forest: MultiOutputForest, sample: MultiOutputSample, threads: int
     ) -> dict[str, Any]:
         """Return predictions and score on out-of-bag rows of several targets."""
         is_classifier = forest.output_classes[0] > 0
         mean, n_trees = _mean_vectors(forest, sample, threads)
         predicted = n_trees > 0
         warn_in_all_samples(int((~predicted).sum()), len(n_trees), "tree")
-        y, metric = sample.outputs.values, r2_score
+        y, metric = sample.output_rows.values, r2_score
         score, predictions = float("nan"), mean
         if is_classifier:
             mean = _stacked_probabilities(mean, forest.output_classes)
@@ -157,6 +161,7 @@ class OutOfBagResults(ForestParameters, Estimator):
         check_in_memory(type(self).__name__, X)
         engine, source = self._open_source(X, sample_weight, reset=False, y=y, task=self._task)
         sample = self._training_sample(engine, source, self.forest_)
+        assert isinstance(sample, TrainingSample)  # the forest has one output
         return OutOfBag.of(self.forest_, sample, self._leaf_smoothing, engine.threads)
 
     def n_trees_sufficient(self) -> int | None:

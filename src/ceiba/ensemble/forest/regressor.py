@@ -15,7 +15,7 @@ from ceiba.base.record import ArrayOf, check_values
 from ceiba.base.value_types import format_value
 from ceiba.data.target import Task
 from ceiba.ensemble.forest.base import BaseForest
-from ceiba.ensemble.forest.grower import TrainingSample
+from ceiba.ensemble.forest.grower import ForestSample, TrainingSample
 from ceiba.ensemble.forest.model import Forest
 from ceiba.ensemble.forest.multi_output import MultiOutputForest
 from ceiba.ensemble.forest.quantiles import LeafTargets
@@ -56,7 +56,7 @@ class RandomForestRegressor(ScanScoreMixin, RegressorMixin, BaseForest):
     leaf_targets_ : LeafTargets
         With ``quantiles=True``.
     n_outputs_ : int
-        Number of targets.
+        Number of outputs: the columns of ``y``.
     feature_importances_ : ndarray of shape (n_features,)
     n_features_in_, feature_names_in_, schema_
         Description of the columns.
@@ -170,16 +170,16 @@ class RandomForestRegressor(ScanScoreMixin, RegressorMixin, BaseForest):
             )
         return np.asarray(self.predict(X)[:, None] + np.quantile(self.oob_errors_, ends))
 
-    def _check_previous(self, previous: Forest | None, sample: TrainingSample) -> None:
+    def _check_previous(self, previous: Forest | None, sample: ForestSample) -> None:
         if not self.quantiles or previous is None:
             return
-        if (previous.samples[:, 1] != sample.fingerprint).any():
+        if (previous.training_keys[:, 1] != sample.fingerprint).any():
             raise ValueError(
                 "quantiles=True requires all trees to be grown from the same rows: set "
                 "warm_start=False or quantiles=False."
             )
 
-    def _oob_results(self, forest: Forest, sample: TrainingSample, threads: int) -> dict[str, Any]:
+    def _oob_results(self, forest: Forest, sample: ForestSample, threads: int) -> dict[str, Any]:
         results = super()._oob_results(forest, sample, threads)
         if self.oob_score and forest.n_outputs == 1:
             errors = sample.rows.target.values - results["oob_prediction_"]

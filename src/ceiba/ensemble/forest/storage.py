@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from ceiba.ensemble.forest.model import Forest
 
 _Forest = TypeVar("_Forest", bound="Forest")
-_PER_TREE = ("tree_offsets", "origins", "samples", "weight_unit", "importances")
+_PER_TREE = ("tree_offsets", "origins", "training_keys", "weight_unit", "importances")
 _STORED = {
     "trees": ArrayOf("u", "n_trees", 3), "fits": ArrayOf("uint64", "n_fits", 4),
     "columns": ArrayOf("uint8", "n_trees", "n_bytes"),
@@ -47,7 +47,7 @@ def to_stored(forest: Forest) -> dict[str, Any]:
     values = {name: getattr(forest, name) for name in names}
     stored = {name: value for name, value in values.items() if not _is_empty(name, value)}
     shared = np.column_stack(
-        [forest.origins[:, 0], forest.samples, forest.weight_unit.view(np.uint64)]
+        [forest.origins[:, 0], forest.training_keys, forest.weight_unit.view(np.uint64)]
     )
     fits, fit = np.unique(shared, axis=0, return_inverse=True)
     trees = np.column_stack(
@@ -97,7 +97,7 @@ def from_stored(stored: Any) -> dict[str, Any]:
         **values,
         "tree_offsets": np.concatenate([[0], np.cumsum(n_nodes)]),
         "origins": np.column_stack([seed, trees[:, 2].astype(np.uint64)]),
-        "samples": np.column_stack([n_rows, fingerprint]),
+        "training_keys": np.column_stack([n_rows, fingerprint]),
         "weight_unit": np.ascontiguousarray(unit).view(np.float64),
         "importances": _unpack_importances(stored, len(values["schema"])),
     }
@@ -148,7 +148,7 @@ def select_trees(forest: _Forest, kept: Array) -> _Forest:
     return replace(
         forest, nodes=nodes,
         tree_offsets=np.concatenate([[0], np.cumsum(n_nodes)]).astype(np.int64),
-        origins=forest.origins[kept], samples=forest.samples[kept],
+        origins=forest.origins[kept], training_keys=forest.training_keys[kept],
         importances=forest.importances[kept], weight_unit=forest.weight_unit[kept],
         class_units=None if forest.class_units is None else forest.class_units[kept], **arrays,
     )  # fmt: skip

@@ -24,10 +24,12 @@ def tree_of(forest: Forest, number: int) -> Tree:
 
     Weights and values of the nodes are sums over their leaves: draws of the tree's sample, times
     class weights. Rows that are drawn at most once count by their weights where these are
-    fractional; with regression and with several targets they then count one each. Numbers of rows
-    are draws, too, whatever the class weights are. Where a classifier's rows count by fractional
-    weights the forest does not store their numbers: those of the leaves are their rounded
-    weights, at least 1.
+    fractional; with regression and with several outputs they then count one each. With several
+    outputs and fractional class weights, too, rows count one each, however often they were drawn.
+
+    Numbers of rows are draws, too, whatever the class weights are; with several outputs they are
+    the weights. Where a classifier's rows count by fractional weights the forest does not store
+    their numbers: those of the leaves are their rounded weights, at least 1.
 
     Impurity and gain are those of the Gini index, or the variance of the leaves' means, whatever
     the criterion was. Reasons of leaves and runner-up splits are not stored.

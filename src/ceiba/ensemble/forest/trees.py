@@ -89,7 +89,7 @@ def unfitted_tree(forest: BaseForest, n_rows: int) -> Any:
 def fitted_tree(forest: BaseForest, number: int) -> Any:
     """Return one tree of a fitted forest as an estimator, whose random state is its seed."""
     structure = forest.tree(number)
-    tree = unfitted_tree(forest, int(forest.forest_.samples[number, 0]))
+    tree = unfitted_tree(forest, int(forest.forest_.training_keys[number, 0]))
     tree.set_params(random_state=int(forest.forest_.tree_seeds[number]))
     attributes = {name: vars(forest)[name] for name in _SHARED if name in vars(forest)}
     if getattr(forest, "leaf_probability", "plain") != "plain":

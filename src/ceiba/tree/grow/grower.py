@@ -28,6 +28,7 @@ from ceiba._typing import Array
 from ceiba.base import Trace
 from ceiba.data.table import Table
 from ceiba.engine import Engine
+from ceiba.stats.labeled import LabeledRows
 from ceiba.tree.config import GrowthConfig, TreeConfig
 from ceiba.tree.explain.conditions import branch_text, branch_values
 from ceiba.tree.grow.encoding import CodeValues, ColumnEncoding, draw_sample
@@ -44,6 +45,39 @@ GATHER_BYTES = 256_000_000
 # Sums of the nodes of one pass take no more than this, unless one node alone takes more.
 SUMS_BYTES = 256_000_000
 _TARGET_BYTES = 36
+
+
+def encode_columns(
+    engine: Engine, rows: LabeledRows, config: TreeConfig, seed: int
+) -> tuple[ColumnEncoding, Array]:
+    """Encode the columns of rows in memory by ranks, or by bins with ``max_bins``.
+
+    Returns
+    -------
+    encoding : ColumnEncoding
+        With what the search for ``config.thresholds`` needs.
+    codes : ndarray of shape (n_columns, n_rows)
+    """
+    table, threads = rows.table, engine.threads
+    if config.max_bins is not None:
+        encoding = bin_columns(engine, engine.prepared_rows(rows), len(rows), config, seed)
+        return encoding, encoding.encode(table, threads)
+    encoding, codes = ColumnEncoding.of_ranks(table, threads)
+    if not config.all_thresholds:
+        encoding = add_rank_candidates(encoding, config, seed, codes, table, rows.weight)
+    return encoding, codes
+
+
+def bin_columns(
+    engine: Engine, rows: Any, n_rows: int, config: TreeConfig, seed: int
+) -> ColumnEncoding:
+    """Return the bins of the columns of labeled rows on any engine, from a sample."""
+    assert config.max_bins is not None
+    sample = draw_sample(engine, rows, n_rows, SAMPLE_ROWS, seed)
+    encoding = ColumnEncoding.of_bins(sample, config.max_bins, engine.threads)
+    if config.all_thresholds:
+        return encoding
+    return add_bin_candidates(encoding, config, seed, sample)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -133,26 +167,17 @@ class TreeGrower:
     def grow_exact(self) -> GrowthResult:
         """Grow a tree whose thresholds lie between any two neighboring values, in memory."""
         labeled = self.rows.table()
-        table = labeled.table
-        encoding, codes = ColumnEncoding.of_ranks(table, self.engine.threads)
-        targets = self.targets(labeled)
-        if not self.config.all_thresholds:
-            encoding = add_rank_candidates(
-                encoding, self.config, self.inputs.seed, codes, table, targets.weight
-            )
-        state = self.grow_encoded(encoding, codes, targets)
-        result = self.pack(encoding, state, table, codes)
+        encoding, codes = encode_columns(self.engine, labeled, self.config, self.inputs.seed)
+        state = self.grow_encoded(encoding, codes, self.targets(labeled))
+        result = self.pack(encoding, state, labeled.table, codes)
         if self.config.thresholds == "value":
-            return replace(result, tree=snap_to_values(result.tree, table))
+            return replace(result, tree=snap_to_values(result.tree, labeled.table))
         return result
 
-    def grow_binned(self, max_bins: int, passes: Callable[[], Iterable[Any]]) -> GrowthResult:
+    def grow_binned(self, passes: Callable[[], Iterable[Any]]) -> GrowthResult:
         """Grow a tree whose thresholds are bin edges; ``passes`` reports the passes."""
-        inputs = self.inputs
-        sample = draw_sample(self.engine, self.rows, inputs.n_rows, SAMPLE_ROWS, inputs.seed)
-        encoding = ColumnEncoding.of_bins(sample, max_bins, self.engine.threads)
-        if not self.config.all_thresholds:
-            encoding = add_bin_candidates(encoding, self.config, self.inputs.seed, sample)
+        n_rows, seed = self.inputs.n_rows, self.inputs.seed
+        encoding = bin_columns(self.engine, self.rows, n_rows, self.config, seed)
         state: GrowthState | None = None
         if not self.engine.in_memory:
             state = self._grow_depths(encoding, passes)

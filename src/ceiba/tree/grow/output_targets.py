@@ -56,18 +56,18 @@ class OutputTargets:
         n_rows = len(rows) if n_rows is None else n_rows
         if rows.classes is not None:
             return cls._of_classes(rows, weight, n_rows)
-        n_outputs = len(rows.targets)
-        for k, target in enumerate(rows.targets):
+        n_outputs = len(rows.outputs)
+        for k, target in enumerate(rows.outputs):
             _check_range(k, target.values)
         scales = [
             FixedPointScale.of(_summary(target.values, weight, n_rows), None, squares=True)
-            for target in rows.targets
+            for target in rows.outputs
         ]
         terms = [
             scale.targets(LabeledRows(rows.labeled.table, target, weight))
-            for scale, target in zip(scales, rows.targets, strict=True)
+            for scale, target in zip(scales, rows.outputs, strict=True)
         ]
-        is_varying = [bool(np.ptp(target.values)) for target in rows.targets]
+        is_varying = [bool(np.ptp(target.values)) for target in rows.outputs]
         # Constant outputs have no range, and no squares.
         bits = [
             scale.target_bits for scale, varies in zip(scales, is_varying, strict=True) if varies
