@@ -41,11 +41,12 @@ class BoostedTrees(Record):
     words, tables : ndarray
         Categories of nominal splits that do not fit into a node.
     node_rows : ndarray of float64 of shape (n_nodes,)
-        Number of training rows of each node.
+        Number of rows of each node in the sample of its round, whatever their weights, those of
+        one-side sampling (GOSS) included.
     node_gains : ndarray of float64 of shape (n_nodes,)
         Gain of the split of each node, 0 for leaves.
     first_scores : ndarray of shape (n_outputs,)
-        Raw scores before the first round.
+        Constant of each output; 0 with an ``init``, whose scores are added outside of the model.
     schema : Schema
     n_outputs : int
         Number of raw scores: 1 for regression and two classes, else the number of classes.
@@ -150,22 +151,26 @@ class BoostedTrees(Record):
 
     def first_rounds(self, n_rounds: int) -> BoostedTrees:
         """Return the model of the first rounds."""
-        return self._rounds(0, n_rounds)
+        return self._slice_rounds(0, n_rounds)
 
     def single_rounds(self) -> list[BoostedTrees]:
         """Return the trees of each round."""
-        return [self._rounds(number, number + 1) for number in range(self.n_rounds)]
+        return [self._slice_rounds(number, number + 1) for number in range(self.n_rounds)]
 
-    def _rounds(self, begin: int, end: int) -> BoostedTrees:
-        kept = np.zeros(self.n_trees, bool)
-        kept[begin * self.n_outputs : end * self.n_outputs] = True
-        forest = select_trees(self.to_forest(), kept)
-        nodes = np.repeat(kept, np.diff(self.tree_offsets))
+    def _slice_rounds(self, begin: int, end: int) -> BoostedTrees:
+        """Return the rounds ``begin`` to ``end``, in time that depends on these alone."""
+        forest = self._slice_trees(begin * self.n_outputs, end * self.n_outputs)
+        forest = select_trees(forest, np.ones(forest.n_trees, bool))  # with their own categories
+        nodes = self._nodes_of(begin * self.n_outputs, end * self.n_outputs)
         return BoostedTrees(
             forest.nodes, forest.tree_offsets, forest.words, forest.tables,
             self.node_rows[nodes], self.node_gains[nodes], self.first_scores, self.schema,
             self.n_outputs,
         )  # fmt: skip
+
+    def _nodes_of(self, begin: int, end: int) -> slice:
+        """Return the positions of the nodes of the trees ``begin`` to ``end``."""
+        return slice(int(self.tree_offsets[begin]), int(self.tree_offsets[end]))
 
     def importances(self, kind: str) -> Array:
         """Return the total gain, or the number of splits, of each column."""
@@ -177,16 +182,22 @@ class BoostedTrees(Record):
 
     def to_forest(self) -> Forest:
         """Return the trees as a forest of regression trees, for viewers and exports."""
-        importances = np.zeros((self.n_trees, len(self.schema)))
-        view = NodeView(self.nodes)
+        return self._slice_trees(0, self.n_trees)
+
+    def _slice_trees(self, begin: int, end: int) -> Forest:
+        """Return the trees ``begin`` to ``end`` as a forest, with the categories of all trees."""
+        nodes, n_trees = self._nodes_of(begin, end), end - begin
+        offsets = self.tree_offsets[begin : end + 1] - self.tree_offsets[begin]
+        importances = np.zeros((n_trees, len(self.schema)))
+        view = NodeView(self.nodes[nodes])
         inner = view.kind != NodeTest.LEAF
-        tree = np.repeat(np.arange(self.n_trees), np.diff(self.tree_offsets))
-        np.add.at(importances, (tree[inner], view.column[inner]), self.node_gains[inner])
-        pairs = np.zeros((self.n_trees, 2), np.uint64)
-        pairs[:, 1] = np.arange(self.n_trees)
+        tree = np.repeat(np.arange(n_trees), np.diff(offsets))
+        np.add.at(importances, (tree[inner], view.column[inner]), self.node_gains[nodes][inner])
+        pairs = np.zeros((n_trees, 2), np.uint64)
+        pairs[:, 1] = np.arange(begin, end)
         return Forest(
-            self.nodes, self.tree_offsets, self.words, self.tables, np.empty(0, np.uint8), pairs,
-            np.zeros_like(pairs), importances, self.schema, 0, self.n_trees, np.ones(self.n_trees),
+            self.nodes[nodes], offsets, self.words, self.tables, np.empty(0, np.uint8), pairs,
+            np.zeros_like(pairs), importances, self.schema, 0, n_trees, np.ones(n_trees),
         )  # fmt: skip
 
     def tree_sum(self) -> TreeSum:
@@ -203,7 +214,12 @@ class BoostedTrees(Record):
 
     def tree(self, number: int) -> Tree:
         """Return one tree as a regression tree."""
-        return self.to_forest().tree(number)
+        if not -self.n_trees <= number < self.n_trees:
+            raise IndexError(
+                f"number must be in [{-self.n_trees}, {self.n_trees - 1}], got {number}."
+            )
+        number %= self.n_trees
+        return self._slice_trees(number, number + 1).tree(0)
 
     def check(self) -> None:
         """Raise ValueError if the arrays contradict each other."""
