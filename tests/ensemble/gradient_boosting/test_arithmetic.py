@@ -31,6 +31,7 @@ REGRESSORS = {
     "quantile": {"loss": "quantile"},
     "poisson": {"loss": "poisson", "subsample": 0.7},
     "dropout": {"dropout": 0.6, "n_estimators": 6},
+    "gamma": {"loss": "gamma", "learning_rate": 1.0},
 }
 CLASSIFIERS = {
     "two": {},
@@ -45,6 +46,7 @@ LINE_SEARCHES = ("huber", "quantile")
 def fit(case, scale=1.0):
     if case in REGRESSORS:
         y = np.abs(SIGNAL).round() if case == "poisson" else SIGNAL * scale
+        y = np.exp(SIGNAL) if case == "gamma" else y
         return GradientBoostingRegressor(**{**SMALL, **REGRESSORS[case]}).fit(TABLE, y)
     y = CLASSES if case in ("three", "vector") else CLASSES > 1
     return GradientBoostingClassifier(**{**SMALL, **CLASSIFIERS[case]}).fit(TABLE, y)
@@ -69,9 +71,13 @@ def check_leaf(part, model, split):
         return False
     newton = model.method == "newton"
     alpha = model.reg_alpha / split.unit if newton else 0
-    step = -shrunk(part.leaf_gradient, alpha) / (part.leaf_hessian + newton * model.reg_lambda)
-    if model.monotonic_cst is None:
-        assert part.step == pytest.approx(step * split.unit, rel=1e-12)
+    weight = part.leaf_hessian + part.missing_weight + newton * model.reg_lambda
+    step = -shrunk(part.leaf_gradient, alpha) / weight * split.unit
+    if part.limit is None:
+        assert part.step == pytest.approx(step, rel=1e-12)
+    else:
+        assert abs(part.step - step) > 1e-9 * abs(step)
+        assert part.limit == ("monotonic_cst" if model.monotonic_cst else "line search")
     return True
 
 
@@ -143,6 +149,54 @@ def test_text_of_each_kind_of_step():
     assert "node, output 2: " in repr(fit("vector").split_arithmetic(0))
     assert "max(|G| - 2, 0)^2 / (H + 3)" in repr(fit("penalized").split_arithmetic(0))
     assert "v in [-inf, inf]" in repr(fit("monotonic").split_arithmetic(0))
+
+
+def test_limited_steps_are_marked():
+    """Newton steps of a logarithmic link end at the minimum of the leaf."""
+    rows = np.arange(60.0)[:, None]
+    y = np.where(rows[:, 0] < 50, 1.0, 1000.0)
+    model = GradientBoostingRegressor(
+        1, loss="gamma", learning_rate=1.0, max_leaf_nodes=2, reg_lambda=0.0, trace=True
+    )
+    split = model.set_params(min_samples_leaf=1).fit(rows, y).split_arithmetic(0)
+    limits = {part.limit for part in (split.left, split.right)}
+    assert limits == {None, "line search"}
+    assert "step = -5.12098 (limited by the line search), value = 1 * -5.12098" in repr(split)
+
+
+def test_steps_at_the_bounds_of_constraints_are_marked():
+    model = GradientBoostingRegressor(
+        4, monotonic_cst=[1, 0, -1, 0], max_leaf_nodes=20, min_samples_leaf=2, trace=True
+    ).fit(TABLE, SIGNAL)
+    parts = [(s, part) for *_, s in splits(model) for part in (s.left, s.right) if part.limit]
+    assert {part.limit for _, part in parts} == {"monotonic_cst"}
+    assert all("(limited by monotonic_cst), value = " in repr(split) for split, _ in parts)
+    assert all(check_leaf(part, model, split) for split, part in parts)
+
+
+class FlatSteps:
+    """A loss whose first rows have next to no curvature."""
+
+    def gradient(self, y, raw):
+        return np.where(y > 0, 1.0, -1.0)
+
+    def hessian(self, y, raw):
+        return np.where(y > 0, 1e-9, 1.0)
+
+    def loss(self, y, raw):
+        return np.abs(y - raw)
+
+
+def test_weight_that_a_leaf_lacks_is_added():
+    rows = np.repeat([0.0, 1.0], 20)[:, None]
+    model = GradientBoostingRegressor(
+        1, loss=FlatSteps(), reg_lambda=0.0, gradient_bits=5, min_samples_leaf=1, trace=True
+    ).fit(rows, 1 - rows[:, 0])
+    split = model.split_arithmetic(0)
+    assert split.left.missing_weight == pytest.approx(1e-3 - 20e-9)
+    assert "H = 2e-08 + 0.00099998 (min_child_weight), step = -20000, value" in repr(split)
+    for part in (split.left, split.right):
+        assert check_leaf(part, model, split)
 
 
 def test_a_loaded_model_and_a_warm_start_have_the_arithmetic(tmp_path):

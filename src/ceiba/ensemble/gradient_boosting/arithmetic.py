@@ -6,13 +6,16 @@
     step  = -T(G) / (H + reg_lambda)
     value = learning rate * step
 
-G and H are the sums of the gradients and Hessians of a node. With method='gradient' the Hessians
+G and H are the sums of the gradients and Hessians of a node. Where H of a leaf is less than
+min_child_weight, as rounding allows, the difference is added. Steps may be limited: by a line
+search with a logarithmic link, by the bounds of monotonic_cst. With method='gradient' the Hessians
 are the weights of the rows, nothing is regularized, and a step is a line search. Chen & Guestrin
 (2016), "XGBoost: a scalable tree boosting system", KDD.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,6 +25,9 @@ from ceiba import _native
 from ceiba._typing import Array
 from ceiba.tree.explain.conditions import branch_text
 from ceiba.tree.model.tree import Tree
+
+# Relative differences of steps that are computed from the same sums.
+_ROUNDING = 1e-9
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -37,9 +43,14 @@ class NodeArithmetic:
     score : float
         Sum of the scores of the outputs; under monotonic constraints that of the limited value.
     leaf_gradient, leaf_hessian : float or None
-        Exact G and H of a leaf; None for other nodes, and where the step is a line search.
+        G and H of a leaf, of gradients rounded to 2^-50 of the largest one (2^-42 with a million
+        rows); None for other nodes, and where the step is a line search.
     step, value : float or None
         Step of a leaf, and its value in the model.
+    missing_weight : float
+        What is added to H of a leaf, because it is less than min_child_weight.
+    limit : {'line search', 'monotonic_cst'} or None
+        What limits the step, so that it is not -T(G) / (H + reg_lambda).
     """
 
     node: int
@@ -51,6 +62,8 @@ class NodeArithmetic:
     leaf_hessian: float | None = None
     step: float | None = None
     value: float | None = None
+    missing_weight: float = 0.0
+    limit: str | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -109,8 +122,15 @@ class SplitArithmetic:
         if part.leaf_gradient is None or part.leaf_hessian is None:
             return f"{name}: leaf {part.node}, step = {_text(part.step)} (line search), {value}"
         sums = f"G = {_text(part.leaf_gradient)}, H = {_text(part.leaf_hessian)}"
+        if part.missing_weight:
+            sums += f" + {_text(part.missing_weight)} (min_child_weight)"
         unit = "" if self.unit == 1 else f" (times {_text(self.unit)})"
-        return f"{name}: leaf {part.node}, {sums}{unit}, step = {_text(part.step)}, {value}"
+        limit = "" if part.limit is None else f" (limited by {_LIMIT_TEXTS[part.limit]})"
+        return f"{name}: leaf {part.node}, {sums}{unit}, step = {_text(part.step)}{limit}, {value}"
+
+
+# What limits a step -> its name in the text.
+_LIMIT_TEXTS = {"line search": "the line search", "monotonic_cst": "monotonic_cst"}
 
 
 def _text(number: float) -> str:
@@ -138,6 +158,11 @@ class _Scores:
         value = float(np.clip(-np.copysign(size, gradient) / weight, *self.bounds))
         return -(2 * gradient * value + weight * value**2 + 2 * self.reg_alpha * abs(value))
 
+    def step(self, gradient: float, hessian: float) -> float:
+        """Return the step without bounds."""
+        size, weight = max(abs(gradient) - self.reg_alpha, 0.0), hessian + self.reg_lambda
+        return -float(np.copysign(size / weight, gradient)) if weight > 0 else 0.0
+
     def formula(self) -> str:
         """Return the formula of a score, with its parameters."""
         size = f"max(|G| - {_text(self.reg_alpha)}, 0)" if self.reg_alpha else "G"
@@ -157,9 +182,11 @@ def split_arithmetic(
     is_vector = sums.shape[1] > 1
     begin, k = (0, output) if is_vector else (int(frame["first_nodes"][output]), 0)
     scores = _Scores(0.0, 0.0, None if bounds is None else bounds[begin + node])
+    min_weight = 0.0
     if learner.method == "newton":
         scores.reg_lambda = float(learner.reg_lambda)
         scores.reg_alpha = float(learner.reg_alpha) / unit
+        min_weight = float(learner.min_child_weight)
 
     def of(part: int) -> NodeArithmetic:
         gradient, hessian = sums[begin + part].T
@@ -168,9 +195,14 @@ def split_arithmetic(
         if tree.is_leaf[part]:
             step, value = frame["leaf_steps"][begin + part, k], tree.prediction_values[part, 0]
             leaf = {"step": float(step), "value": float(value)}
-            exact = frame["leaf_sums"][begin + part, k]
-            if not np.isnan(exact).any():
-                leaf["leaf_gradient"], leaf["leaf_hessian"] = exact.tolist()
+            leaf_sums = frame["leaf_sums"][begin + part]
+            if not np.isnan(leaf_sums).any():
+                leaf["leaf_gradient"], leaf["leaf_hessian"] = leaf_sums[k].tolist()
+                missing = max(min_weight - float(leaf_sums[:, 1].mean()), 0.0)
+                own = None if bounds is None else bounds[begin + part]
+                leaf["missing_weight"] = missing
+                newton = scores.step(leaf_sums[k, 0], leaf_sums[k, 1] + missing)
+                leaf["limit"] = _limit(float(step) / unit, newton, own)
         return NodeArithmetic(part, int(tree.n_rows[part]), gradient, hessian, score, **leaf)
 
     left, right = tree.children(node)
@@ -186,6 +218,15 @@ def split_arithmetic(
     )
     rate = float(frame["rate"]) if not learner.dropout else _rate(frame, tree, begin, k)
     return SplitArithmetic(title, scores.formula(), *parts, gain, by_chance, rate, unit)
+
+
+def _limit(step: float, newton: float, bounds: Array | None) -> str | None:
+    """Return what limits the step of a leaf, None for a Newton step."""
+    if math.isclose(step, newton, rel_tol=_ROUNDING):
+        return None
+    if bounds is None or not math.isclose(step, np.clip(newton, *bounds), rel_tol=_ROUNDING):
+        return "line search"
+    return "monotonic_cst"
 
 
 def _rate(frame: Any, tree: Tree, begin: int, k: int) -> float:
