@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any
 
-from ceiba.ensemble.gradient_boosting.losses.log_link import LOG_LINK_LOSSES
+from ceiba.ensemble.gradient_boosting.losses.base import LinkName
 from ceiba.export.errors import NotExpressibleError
 
 BOOSTING_LEARNERS = ("GradientBoostingClassifier", "GradientBoostingRegressor")
 
-# How raw scores become predictions. "half_logit": scores are half the log-odds.
-Link = Literal["identity", "log", "logit", "half_logit", "softmax"]
+Link = LinkName
 
 
 def check_boosting(model: Any, where: str) -> None:
@@ -20,7 +19,7 @@ def check_boosting(model: Any, where: str) -> None:
             f"{where} has trees and constants alone, and no init predictor, got "
             f"{type(model.init_).__name__}: fit with init=None or init='zero'."
         )
-    if getattr(model.loss, "inverse_link", None) is not None:
+    if boosting_link(model) == "custom":
         raise NotExpressibleError(
             f"{where} has no inverse_link of a custom loss, got {type(model.loss).__name__}: leave "
             "out inverse_link, and apply it to the exported predictions."
@@ -29,10 +28,5 @@ def check_boosting(model: Any, where: str) -> None:
 
 def boosting_link(model: Any) -> Link:
     """Return how the raw scores of a model become predictions."""
-    if not hasattr(model, "classes_"):
-        return (
-            "log" if isinstance(model.loss, str) and model.loss in LOG_LINK_LOSSES else "identity"
-        )
-    if model.boosted_trees_.n_outputs > 1:
-        return "softmax"
-    return "half_logit" if model.loss == "exponential" else "logit"
+    name: Link = model._link(getattr(model, "classes_", None)).link_name
+    return name

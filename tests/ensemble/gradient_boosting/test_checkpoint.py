@@ -14,6 +14,7 @@ import ceiba
 from ceiba import GradientBoostingClassifier, GradientBoostingRegressor
 from ceiba.base import ParameterError, archive
 from ceiba.data.io import files
+from ceiba.ensemble.gradient_boosting import checkpoint
 from ceiba.ensemble.gradient_boosting.checkpoint import (
     CheckpointError,
     CheckpointWarning,
@@ -293,6 +294,14 @@ def test_a_failed_write_warns_and_the_fit_goes_on(tmp_path, monkeypatch):
         model = GradientBoostingRegressor(6).fit(X, Y, checkpoint=path)
     assert_equal_fits(model, GradientBoostingRegressor(6).fit(X, Y))
     assert path.read_bytes() == content
+
+
+def test_a_checkpoint_that_is_too_large_warns(tmp_path, monkeypatch):
+    monkeypatch.setattr(checkpoint, "MAX_TEXT_BYTES", 100)
+    path = tmp_path / "fit.ckpt"
+    with pytest.warns(CheckpointWarning, match=r"checkpoint.json would have .* maximum is 100"):
+        GradientBoostingRegressor(2).fit(X, Y, checkpoint=path)
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_failed_write_is_tried_again(tmp_path, monkeypatch):

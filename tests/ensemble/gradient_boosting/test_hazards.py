@@ -164,7 +164,7 @@ def test_few_bits_of_gradients(gradient_bits: int) -> None:
     y = rows[:, 0] - rows[:, 1] * rows[:, 2]
     model = GradientBoostingRegressor(50, gradient_bits=gradient_bits).fit(rows, y)
     assert model.score(rows, y) > (0.8 if gradient_bits == 2 else 0.9)
-    # Leaf values have the exact gradients: their mean is that of the residuals.
+    # Leaf values have gradients of 50 bits: their mean is that of the residuals.
     assert model.predict(rows).mean() == pytest.approx(y.mean(), abs=2e-3)
 
 

@@ -105,7 +105,7 @@ def test_steps_of_leaves_with_less_than_min_child_weight(bits: Any) -> None:
 
 
 @pytest.mark.parametrize("name", LOSSES)
-def test_derivatives_are_those_of_the_values(name: str) -> None:
+def test_derivatives_are_those_of_the_losses_of_rows(name: str) -> None:
     loss, is_second = make_loss(name), LOSSES[name][3]
     raw, step = scores_of(loss), 1e-5
     gradient, hessian = gradients_at(loss, raw)
@@ -113,7 +113,7 @@ def test_derivatives_are_those_of_the_values(name: str) -> None:
         up, down = raw.copy(), raw.copy()
         up[k] += step
         down[k] -= step
-        slope = (loss.values(loss.y, up) - loss.values(loss.y, down)) / (2 * step)
+        slope = (loss.row_losses(loss.y, up) - loss.row_losses(loss.y, down)) / (2 * step)
         # The curvature of huber jumps at delta, which is the residual of a row.
         atol = step if name == "huber" else 1e-8
         np.testing.assert_allclose(gradient[k], WEIGHT * slope, rtol=1e-6, atol=atol)
@@ -170,10 +170,10 @@ def test_a_single_class_has_finite_scores() -> None:
     assert three[0] > three[1] == three[2]
 
 
-# Values, and the metrics of scikit-learn
+# Losses of rows, and the metrics of scikit-learn
 
 
-def test_values_are_those_of_metrics() -> None:
+def test_losses_of_rows_are_those_of_metrics() -> None:
     raw = SCORE[None]
     expected = {
         "squared_error": metrics.mean_squared_error(REAL, SCORE, sample_weight=WEIGHT) / 2,
@@ -196,22 +196,22 @@ def test_values_are_those_of_metrics() -> None:
     assert loss.mean(THREE, scores, None) == pytest.approx(value, rel=1e-12)
 
 
-def test_exponential_and_huber_values() -> None:
+def test_exponential_and_huber_losses_of_rows() -> None:
     loss = make_loss("exponential")
     np.testing.assert_allclose(
-        loss.values(LABELS, SCORE[None]), np.exp(-(2 * LABELS - 1) * SCORE), rtol=1e-12
+        loss.row_losses(LABELS, SCORE[None]), np.exp(-(2 * LABELS - 1) * SCORE), rtol=1e-12
     )
     huber = make_loss("huber", None)
     raw = SCORE[None]
-    np.testing.assert_allclose(huber.values(REAL, raw), (REAL - SCORE) ** 2 / 2)
+    np.testing.assert_allclose(huber.row_losses(REAL, raw), (REAL - SCORE) ** 2 / 2)
     gradients_at(huber, raw)
     size = np.abs(REAL - SCORE)
     delta = np.quantile(size, 0.7, method="averaged_inverted_cdf")
     expected = np.where(size <= delta, size**2 / 2, delta * (size - delta / 2))
-    np.testing.assert_allclose(huber.values(REAL, raw), expected, rtol=1e-12)
+    np.testing.assert_allclose(huber.row_losses(REAL, raw), expected, rtol=1e-12)
     # Losses of later rounds, whose delta is smaller, are comparable with earlier ones.
     gradients_at(huber, REAL[None] + 0.01)
-    np.testing.assert_allclose(huber.values(REAL, raw), expected, rtol=1e-12)
+    np.testing.assert_allclose(huber.row_losses(REAL, raw), expected, rtol=1e-12)
 
 
 @pytest.mark.parametrize("probability", [0.1, 0.25, 0.5, 0.8, 0.9])
@@ -331,6 +331,15 @@ def test_links_of_raw_scores() -> None:
         np.testing.assert_allclose(odds, factor * raw_scores(model)[:, 0], rtol=1e-9)
 
 
+@pytest.mark.parametrize("name", [name for name in LOSSES if "custom" not in name])
+def test_links_are_the_inverse_of_inverse_links(name: str) -> None:
+    loss = make_loss(name)
+    raw = scores_of(loss).T
+    if loss.n_outputs > 1:  # scores of classes are known up to a constant
+        raw -= raw.mean(axis=1, keepdims=True)
+    np.testing.assert_allclose(loss.link(loss.inverse_link(raw)), raw, rtol=1e-9, atol=1e-12)
+
+
 # Targets outside of the domain
 
 OUTSIDE = [
@@ -361,6 +370,34 @@ def test_held_out_targets_outside_of_the_domain_raise() -> None:
         y[row] = -3
         with pytest.raises(ValueError, match=f"row {row}\\."):
             GradientBoostingRegressor(2, loss="poisson", early_stopping=True).fit(X, y)
+
+
+@pytest.mark.parametrize("loss", ["squared_error", "huber"])
+@pytest.mark.parametrize("scale", [1.0, 1e-200])
+def test_validation_targets_whose_squared_errors_overflow_raise(loss: str, scale: float) -> None:
+    """The loss would be infinite in every round, and early stopping would never stop."""
+    y = TARGETS["huber"] * scale
+    y_val = y.copy()
+    y_val[5] = 1e200 * scale
+    model = GradientBoostingRegressor(2, loss=loss, early_stopping=True)
+    with pytest.raises(ValueError, match=r"y_val must be in \[.*, got 1[-+e0-9]* in row 5: squ"):
+        model.fit(X, y, X_val=X, y_val=y_val)
+
+
+class Overflowing(LogCosh):
+    """A loss whose sum over the rows overflows."""
+
+    def loss(self, y: Array, raw: Array) -> Array:
+        return np.full_like(y, 1e308)
+
+
+@pytest.mark.filterwarnings("ignore:overflow")
+def test_an_infinite_validation_loss_before_the_first_round_raises() -> None:
+    y = TARGETS["huber"]
+    model = GradientBoostingRegressor(2, loss=Overflowing(), early_stopping=True)
+    message = "validation loss before the first round must be finite, got inf: scale"
+    with pytest.raises(ValueError, match=message):
+        model.fit(X, y, X_val=X, y_val=y)
 
 
 def test_zeros_only_have_no_finite_score() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -305,6 +306,16 @@ WITHOUT_EFFECT: list[tuple[dict[str, Any], str]] = [
 def test_options_without_effect_raise(kind: Any, options: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         kind(2, **options).fit(X, TWO)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_patience_without_early_stopping_warns(kind: Any) -> None:
+    message = "'n_iter_no_change' has no effect with early_stopping=False: .* 10, got 3"
+    with pytest.warns(UserWarning, match=message):
+        kind(1, n_iter_no_change=3).fit(X, TWO)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        kind(1, n_iter_no_change=3, early_stopping=True).fit(X, TWO)
 
 
 def test_options_of_single_learners_without_effect_raise() -> None:

@@ -83,7 +83,7 @@ def test_early_stopping_of_all_losses_ends(loss: str) -> None:
 def test_a_decrease_must_exceed_tol() -> None:
     data = {"X_val": NEW_X, "y_val": NEW_NUMBERS}
     rounds = []
-    first_loss = np.mean((NEW_NUMBERS - NUMBERS.mean()) ** 2) / 2
+    initial_loss = np.mean((NEW_NUMBERS - NUMBERS.mean()) ** 2) / 2
     for tol in (0.0, 0.05, 1e6):
         model = GradientBoostingRegressor(60, early_stopping=True, tol=tol, n_iter_no_change=3)
         model.fit(X, NUMBERS, **data)
@@ -91,7 +91,7 @@ def test_a_decrease_must_exceed_tol() -> None:
         losses = model.losses_["validation"]
         best, best_loss, since = 0, np.inf, 0
         for number, loss in enumerate(losses, 1):
-            if loss < best_loss - tol * first_loss:
+            if loss < best_loss - tol * initial_loss:
                 best, best_loss, since = number, loss, 0
             else:
                 since += 1

@@ -17,6 +17,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 import ceiba
 from ceiba import GradientBoostingClassifier, GradientBoostingRegressor
 from ceiba._typing import Array
+from ceiba.base import ParameterError
 from ceiba.data.table import Table
 from ceiba.export import load, save
 from tests.ensemble.gradient_boosting.parts import (
@@ -80,6 +81,13 @@ class LogPoisson:
 
     def inverse_link(self, raw: Array) -> Array:
         return np.exp(raw)
+
+
+class LinkedPoisson(LogPoisson):
+    """The same with the inverse of `inverse_link`, which an init predictor requires."""
+
+    def link(self, prediction: Array) -> Array:
+        return np.log(prediction)
 
 
 # Custom losses
@@ -203,6 +211,32 @@ def test_values_of_a_custom_loss_and_its_link_are_checked(values: Array) -> None
         model.predict(X)
 
 
+def test_an_init_predictor_with_the_link_of_a_custom_loss() -> None:
+    y = np.exp(NUMBERS / 3)
+    init = DecisionTreeRegressor(max_depth=2)
+    one, other = (
+        GradientBoostingRegressor(4, loss=loss, init=init).fit(PLAIN, y, X_val=PLAIN, y_val=y)
+        if loss == "poisson"
+        else GradientBoostingRegressor(4, loss=loss, init=init).fit(PLAIN, y)
+        for loss in ("poisson", LinkedPoisson())
+    )
+    np.testing.assert_allclose(one.predict(PLAIN), other.predict(PLAIN), rtol=1e-9)
+    message = r"init=DecisionTreeRegressor requires .* class LogPoisson without link: add the meth"
+    with pytest.raises(ParameterError, match=message):
+        GradientBoostingRegressor(4, loss=LogPoisson(), init=init).fit(PLAIN, y)
+    LinkedPoisson.link, link = lambda self, p: p * np.nan, LinkedPoisson.link
+    try:
+        with pytest.raises(ValueError, match="link of the loss must return finite numbers, got na"):
+            other.predict(PLAIN)
+    finally:
+        LinkedPoisson.link = link
+
+
+def test_a_class_as_loss_raises() -> None:
+    with pytest.raises(ParameterError, match=r"got the class LogCosh: pass an .*LogCosh\(\)"):
+        GradientBoostingRegressor(2, loss=LogCosh).fit(X, NUMBERS)
+
+
 def test_objects_that_are_no_loss() -> None:
     with pytest.raises(ValueError, match="'loss' parameter"):
         GradientBoostingRegressor(2, loss=3).fit(X, NUMBERS)
@@ -298,6 +332,28 @@ def test_one_tree_for_all_classes_predicts_as_its_copies(columns: list[str]) -> 
             for k in range(3):
                 expected[:, k] += model.tree(number, k).predict(Table.of(table, model.schema_))
         np.testing.assert_allclose(raw_scores(model, table), expected, rtol=1e-12, atol=1e-12)
+
+
+def test_rounds_are_sliced_without_the_other_trees(monkeypatch: Any) -> None:
+    """Where each tree takes time that depends on all of them, all trees take quadratic time."""
+    codes = np.random.default_rng(0).integers(0, 100, 2000)
+    names = pd.DataFrame({"name": [f"c{code:02d}" for code in codes], "noise": codes % 7})
+    table = Table.of(names, kinds={"name": "nominal"})
+    trees = GradientBoostingClassifier(4).fit(table, codes % 3).boosted_trees_
+    assert len(trees.words) > 0
+    forest, raw = trees.to_forest(), trees.raw_scores(table)
+    monkeypatch.setattr(type(trees), "to_forest", None)
+    for number in range(trees.n_trees):
+        one, other = trees.tree(number), forest.tree(number)
+        np.testing.assert_array_equal(one.predict(table), other.predict(table))
+    with pytest.raises(IndexError, match=r"number must be in \[-12, 11\], got 12"):
+        trees.tree(12)
+    singles = trees.single_rounds()
+    assert sum(len(single.words) for single in singles) == len(trees.words)
+    sums = sum(single.raw_scores(table) - trees.first_scores for single in singles)
+    np.testing.assert_allclose(sums + trees.first_scores, raw, rtol=1e-12, atol=1e-12)
+    first = trees.first_rounds(2).raw_scores(table)
+    np.testing.assert_array_equal(first, trees.raw_scores(table, 1, 2))
 
 
 def test_trees_of_an_unfitted_model_raise() -> None:
@@ -437,6 +493,61 @@ def test_wrong_init_predictors() -> None:
         GradientBoostingRegressor(2, init="mean").fit(PLAIN, NUMBERS)
 
 
+class Undefined(DecisionTreeRegressor):
+    """An init predictor without finite predictions where ``d`` is above a limit."""
+
+    limit = np.inf
+    value = np.nan
+
+    def predict(self, X: Any) -> Any:
+        return np.where(np.asarray(X)[:, 2] > self.limit, self.value, super().predict(X))
+
+
+@pytest.mark.parametrize("loss", ["squared_error", "quantile", "poisson"])
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+def test_init_predictions_that_are_not_finite_raise(
+    loss: str, value: float, monkeypatch: Any
+) -> None:
+    y, row = np.exp(NUMBERS / 3), int(PLAIN["d"].to_numpy().argmax())
+    limit = float(np.sort(PLAIN["d"])[-2])
+    message = rf"init must predict finite numbers, got {value:g} in row {row}\."
+    model = GradientBoostingRegressor(2, loss=loss, init=Undefined(max_depth=2)).fit(PLAIN, y)
+    monkeypatch.setattr(Undefined, "value", value)
+    monkeypatch.setattr(Undefined, "limit", limit)
+    with pytest.raises(ValueError, match=message):
+        model.predict(PLAIN)
+    with pytest.raises(ValueError, match=message):
+        model.fit(PLAIN, y)
+    known = np.arange(len(y)) != row
+    with pytest.raises(ValueError, match=message):
+        model.fit(PLAIN[known], y[known], X_val=PLAIN, y_val=y)
+    weight = np.where(np.arange(len(y)) < 10, 0.0, 1.0)
+    with pytest.raises(ValueError, match=message):  # the number in X, not among the kept rows
+        model.fit(PLAIN, y, sample_weight=weight)
+
+
+class UndefinedClasses(DecisionTreeClassifier):
+    def predict_proba(self, X: Any) -> Any:
+        return np.where(np.arange(len(X))[:, None] == 3, np.nan, super().predict_proba(X))
+
+
+def test_init_probabilities_that_are_not_finite_raise() -> None:
+    for y in (CLASSES, CLASSES > 0):
+        with pytest.raises(ValueError, match="init must predict finite numbers, got nan in row 3"):
+            GradientBoostingClassifier(2, init=UndefinedClasses()).fit(PLAIN, y)
+
+
+@pytest.mark.parametrize("name", ["monotonic_cst", "interaction_cst"])
+def test_constraints_exclude_an_init_estimator(name: str) -> None:
+    constraint: Any = [1, 0, 0] if name == "monotonic_cst" else "no_interactions"
+    message = f"{name} requires init=None or init='zero', got LinearRegression"
+    with pytest.raises(ParameterError, match=message):
+        GradientBoostingRegressor(2, init=LinearRegression(), **{name: constraint}).fit(
+            PLAIN, NUMBERS
+        )
+    GradientBoostingRegressor(2, init="zero", **{name: constraint}).fit(PLAIN, NUMBERS)
+
+
 @pytest.mark.parametrize("init", [KMeans(2), DecisionTreeClassifier()], ids=["clusters", "classes"])
 def test_init_of_another_task(init: Any) -> None:
     """Numbers of clusters or classes are no predictions of the target."""
@@ -486,6 +597,16 @@ def test_a_warm_start_keeps_what_the_trees_mean(before: dict[str, Any], after: A
         ValueError, match=f"warm_start=True requires the same {name} as the previous fit"
     ):
         model.set_params(n_estimators=4, **after).fit(X, y)
+
+
+def test_a_warm_start_may_change_parameters_that_its_loss_does_not_have() -> None:
+    y = np.abs(NUMBERS) + 0.1
+    model = GradientBoostingRegressor(2, warm_start=True).fit(X, y)
+    model.set_params(n_estimators=4, alpha=0.3).fit(X, y)
+    assert model.n_estimators_ == 4
+    # Older model files have texts of alpha and power with every loss.
+    model._warm_start_parameters |= {"alpha": "0.9", "power": "1.7"}
+    assert model.set_params(n_estimators=5).fit(X, y).n_estimators_ == 5
 
 
 # Rows outside of memory

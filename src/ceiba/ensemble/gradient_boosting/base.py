@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import math
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
@@ -12,58 +11,44 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
-from ceiba._native import NodeTest
 from ceiba._typing import Array
 from ceiba.base import (
-    Estimator,
     Iteration,
     Iterations,
     ParameterError,
     check_unused,
     fitted,
     reports_progress,
-    seed_of,
     validate,
 )
 from ceiba.base.estimator import schema_attributes
-from ceiba.base.value_types import format_value
 from ceiba.data.source import Source
 from ceiba.data.table import Table
 from ceiba.data.target import Task
 from ceiba.engine import Engine, choose_engine
 from ceiba.engine.choose import check_in_memory
 from ceiba.ensemble.common.base import warn_constant
-from ceiba.ensemble.common.sampling import check_warm_start
-from ceiba.ensemble.gradient_boosting.arithmetic import SplitArithmetic, split_arithmetic
 from ceiba.ensemble.gradient_boosting.checkpoint import (
     CheckpointFile,
     FitState,
     data_digests,
     open_checkpoint,
-    parameter_text,
 )
+from ceiba.ensemble.gradient_boosting.inspection import InspectionMixin
 from ceiba.ensemble.gradient_boosting.loss_history import LossHistory
-from ceiba.ensemble.gradient_boosting.losses.base import Loss
+from ceiba.ensemble.gradient_boosting.losses.base import Link, Loss
 from ceiba.ensemble.gradient_boosting.model import BoostedTrees
-from ceiba.ensemble.gradient_boosting.parameters import BoostingParameters
-from ceiba.ensemble.gradient_boosting.rounds import (
-    Rounds,
-    ValidationRows,
-    run_rounds,
-)
+from ceiba.ensemble.gradient_boosting.rounds import BoostingState, ValidationRows, run_rounds
 from ceiba.ensemble.gradient_boosting.training_rows import (
     ScoredRows,
     ValidationInput,
     init_input,
     select_rows,
 )
+from ceiba.ensemble.gradient_boosting.warm_start import WarmStartMixin
 from ceiba.stats import LabeledRows, TargetSummary, ToLabeledRows
-from ceiba.tree.explain.shap import TreeSum
-from ceiba.tree.explain.shap_mixin import TreeShapMixin
 from ceiba.tree.grow.encoding import learn_bins
 from ceiba.tree.grow.grower import SAMPLE_ROWS
-from ceiba.tree.model.node_dtype import NodeView
-from ceiba.tree.model.tree import Tree
 from ceiba.tree.prune.folds import split_rows
 from ceiba.tree.scoring import predict_batch, score, to_table
 
@@ -80,7 +65,8 @@ class PartitionModel:
         init = getattr(self.estimator, "init_", None)
         if init is None or not len(table):
             return raw
-        return self.estimator._add_init_scores(raw, init_input(table, init))
+        rows = init_input(table, init)
+        return self.estimator._add_init_scores(raw, rows, lambda row: f"{row} of a partition")
 
     def predict(self, table: Table, threads: int) -> Array:
         """Return the predicted numbers, or the class probabilities."""
@@ -91,21 +77,12 @@ class PartitionModel:
         return np.asarray(self.predict(table, threads).argmax(axis=1))
 
 
-class BaseGradientBoosting(BoostingParameters, TreeShapMixin, Estimator):
-    """Base of gradient boosting: the fit, raw scores, stages and importances."""
+class BaseGradientBoosting(WarmStartMixin, InspectionMixin):
+    """Base of gradient boosting: the fit, raw scores and stages."""
 
     _task: ClassVar[Task]
-    _score_name = "raw score"
     _keeps_sparse = True
-    boosted_trees_: BoostedTrees = fitted()
     init_: Any = fitted()
-    losses_: dict[str, Array] = fitted()
-    # What a warm start takes from the first fit: texts of the parameters that it must not change,
-    # the seed, and the threshold of the losses (Huber). Older model files lack them.
-    _warm_start_parameters: dict[str, str]
-    _seed: int
-    _first_delta: float | None
-    _state_names: ClassVar[tuple[str, ...]] = ("_warm_start_parameters", "_seed", "_first_delta")
 
     @reports_progress
     def fit(
@@ -120,12 +97,13 @@ class BaseGradientBoosting(BoostingParameters, TreeShapMixin, Estimator):
         checkpoint: str | os.PathLike[str] | None = None,
         checkpoint_seconds: float | None = None,
     ) -> Self:
-        """Fit one tree per raw score in every round; ``warm_start`` continues a fit.
+        """Fit the trees of all rounds; ``warm_start`` continues a fit.
 
         Parameters
         ----------
         X : array, frame, Table, list or sparse matrix
-            Rows in memory. Of a sparse matrix only the bin codes are dense, twice a byte per value.
+            Rows in memory. Of a sparse matrix only the bin codes are dense: two bytes per value (up
+            to 255 bins).
         y : array of shape (n_rows,)
             Classes or numbers.
         sample_weight : array of shape (n_rows,), optional
@@ -154,8 +132,9 @@ class BaseGradientBoosting(BoostingParameters, TreeShapMixin, Estimator):
         given = ValidationInput.of(X_val, y_val, sample_weight_val)
         if given is not None:
             check_unused(self, ["validation_fraction"], "X_val")
-        data = X, y, sample_weight, X_val, y_val, sample_weight_val
-        check_in_memory(type(self).__name__, *data)
+        check_in_memory(
+            type(self).__name__, X, y, sample_weight, X_val, y_val, sample_weight_val
+        )  # fmt: skip
         file = open_checkpoint(checkpoint, checkpoint_seconds)
         previous = self._trees_to_continue(X)
         seed = self._seed_of_fit(previous, file)
@@ -169,33 +148,28 @@ class BaseGradientBoosting(BoostingParameters, TreeShapMixin, Estimator):
         loss = self._checked_loss(labeled, attributes, engine.threads, X_val)
         self._continue_loss(loss, previous)
         training = self._with_init_scores(labeled, X, attributes)
-        rounds = self._rounds(engine, training, loss, seed, previous)
-        validation = self._validation(held_out, X, given, rounds, attributes)
-        n_new = self.n_estimators - rounds.n_rounds
+        state = self._start_state(engine, training, loss, seed, previous)
+        validation = self._validation(held_out, X, given, state, attributes)
+        n_new = self.n_estimators - state.n_rounds
         iterations = Iterations(self, n_new, trace=self.trace, name="round")
-        history = LossHistory(best=rounds.n_rounds)
+        history = LossHistory(best=state.n_rounds)
         if file is not None:
-            has_init = attributes["init_"] is not None
-            digests = data_digests(rounds, validation, attributes.get("classes_"), has_init)
-            file.connect(self, FitState(rounds, validation, history, iterations), digests)
+            self._connect(file, FitState(state, validation, history, iterations), attributes)
 
         def after_round(iteration: Iteration) -> None:
-            iteration.record(**history.last(), **self._trace_values(rounds))
-            iteration.report_attributes(lambda: {**attributes, "boosted_trees_": rounds.model()})
+            iteration.record(**history.last(), **state.trace_values())
+            iteration.report_attributes(lambda: {**attributes, "boosted_trees_": state.model()})
             if file is not None:
                 file.after_round()
 
-        run_rounds(rounds, iterations, validation, history, after_round)
+        run_rounds(state, iterations, validation, history, after_round)
         if file is not None:
             file.write()
-        attributes |= {
-            "boosted_trees_": _best_trees(rounds, history),
-            "losses_": self._all_losses(history, previous, rounds.n_rounds),
-            **self._warm_start_state(loss, seed),
-        }
+        attributes["boosted_trees_"] = _best_trees(state, history)
+        attributes["losses_"] = self._all_losses(history, previous, state.n_rounds)
         if iterations.trace is not None:
             attributes["trace_"] = iterations.trace
-        self._set_fitted(attributes, without=("trace_",))
+        self._set_fitted(attributes | self._warm_start_state(loss, seed), without=("trace_",))
         return self
 
     def _target(
@@ -208,9 +182,19 @@ class BaseGradientBoosting(BoostingParameters, TreeShapMixin, Estimator):
         """Return the loss with the targets and weights of the rows."""
         raise NotImplementedError
 
+    def _link(self, classes: Array | None) -> Link:
+        """Return the loss that turns predictions of these classes into raw scores and back."""
+        raise NotImplementedError
+
     def _inverse_link(self, raw: Array) -> Array:
         """Return predictions (numbers, or class probabilities) from raw scores."""
-        raise NotImplementedError
+        return self._link(getattr(self, "classes_", None)).inverse_link(raw)
+
+    def _connect(self, file: CheckpointFile, fit: FitState, attributes: dict[str, Any]) -> None:
+        """Continue the fit of a checkpoint, if the file has one, and write this one to it."""
+        classes, has_init = attributes.get("classes_"), attributes["init_"] is not None
+        digests = data_digests(fit.boosting, fit.validation, classes, has_init)
+        file.connect(self, fit, digests)
 
     # The init predictor ---------------------------------------------------------------------------
 
@@ -232,9 +216,28 @@ class BaseGradientBoosting(BoostingParameters, TreeShapMixin, Estimator):
             )
         return init.fit(rows, y, sample_weight=labeled.weight)
 
-    def _raw_of_init(self, init: Any, X: Any, classes: Array | None) -> Array:
-        """Return the raw scores (n_rows, n_outputs) of the init predictor."""
+    def _init_predictions(self, init: Any, X: Any, classes: Array | None) -> Array:
+        """Return what the init predictor predicts: numbers, or probabilities of the classes."""
         raise NotImplementedError
+
+    def _init_scores(
+        self, init: Any, X: Any, classes: Array | None, row_number: Callable[[int], Any]
+    ) -> Array:
+        """Return the raw scores (n_rows, n_outputs) of the init predictor.
+
+        ``row_number`` returns the number of a row in messages.
+        """
+        predicted, link = self._init_predictions(init, X, classes), self._link(classes)
+        valid, rule = np.isfinite(predicted), "finite numbers"
+        if valid.all() and link.link_name == "log":
+            valid, rule = predicted > 0, f"positive numbers with loss={self.loss!r}"
+        if not valid.all():
+            wrong = np.argwhere(~valid)[0]
+            raise ValueError(
+                f"init must predict {rule}, got {predicted[tuple(wrong)]:g} in row "
+                f"{row_number(int(wrong[0]))}."
+            )
+        return link.link(predicted)
 
     def _with_init_scores(
         self, labeled: LabeledRows, X: Any, attributes: dict[str, Any]
@@ -244,78 +247,28 @@ class BaseGradientBoosting(BoostingParameters, TreeShapMixin, Estimator):
         if init is None:
             return ScoredRows(labeled, None)
         rows = select_rows(X, labeled.kept)
-        return ScoredRows(labeled, self._raw_of_init(init, rows, attributes.get("classes_")))
+        classes = attributes.get("classes_")
+        return ScoredRows(labeled, self._init_scores(init, rows, classes, labeled.row_number))
 
     # Rows -----------------------------------------------------------------------------------------
-
-    def _trees_to_continue(self, X: Any) -> BoostedTrees | None:
-        """Return the trees of the previous fit with ``warm_start``, or None."""
-        trees = getattr(self, "boosted_trees_", None) if self.warm_start else None
-        if trees is not None:
-            self._check_columns(X)
-            self._check_warm_start_parameters()
-            check_warm_start(self.n_estimators, trees.n_rounds, "rounds", "")
-        return trees
-
-    def _seed_of_fit(self, previous: BoostedTrees | None, file: CheckpointFile | None) -> int:
-        """Return the seed of this fit: that of the first fit if its trees are continued.
-
-        With another one, rows that the earlier trees were fitted to would be held out. Draws are
-        keyed by the number of the round as well, so that those of new rounds are new.
-        """
-        if previous is not None and hasattr(self, "_seed"):
-            return self._seed
-        seed = seed_of(self.random_state)
-        return seed if file is None else file.seed(self.random_state, seed)
-
-    def _continue_loss(self, loss: Loss, previous: BoostedTrees | None) -> None:
-        """Give a warm start the threshold of the first fit for its losses (Huber)."""
-        first_delta = getattr(self, "_first_delta", None)
-        if previous is not None and first_delta is not None:
-            loss.first_delta = first_delta / loss.unit
-
-    def _warm_start_state(self, loss: Loss, seed: int) -> dict[str, Any]:
-        """Return the private attributes that a warm start takes from this fit."""
-        delta = loss.first_delta
-        return {
-            "_warm_start_parameters": self._kept_parameters(),
-            "_seed": seed,
-            "_first_delta": None if delta is None else delta * loss.unit,
-        }
-
-    def _kept_parameters(self) -> dict[str, str]:
-        """Return texts of the parameters that determine what the sum of the trees means."""
-        names = ("loss", "alpha", "power", "init", "monotonic_cst")
-        return {name: parameter_text(getattr(self, name)) for name in names if hasattr(self, name)}
-
-    def _check_warm_start_parameters(self) -> None:
-        """Raise if a warm start changes what the trees of the previous fit mean or hold."""
-        before = getattr(self, "_warm_start_parameters", {})
-        for name, text in self._kept_parameters().items():
-            if before.get(name, text) != text:
-                raise ParameterError(
-                    f"warm_start=True requires the same {name} as the previous fit, "
-                    f"{before[name]}, got {text}: the trees of both fits are added; set "
-                    "warm_start=False to start anew."
-                )
 
     def _checked_loss(
         self, labeled: LabeledRows, attributes: dict[str, Any], threads: int, X_val: Any
     ) -> Loss:
         """Return the loss of the training rows, whose targets must be in its domain."""
         loss = self._loss(labeled, attributes, threads)
-        self._check_loss_values(loss, X_val)
+        self._check_recorded_losses(loss, X_val)
         loss.check_target(labeled.row_number)
         return loss
 
-    def _check_loss_values(self, loss: Loss, X_val: Any) -> None:
-        """Raise if losses are to be recorded, but the user's loss has no values."""
+    def _check_recorded_losses(self, loss: Loss, X_val: Any) -> None:
+        """Raise if losses are to be recorded, but the user's loss cannot compute them."""
         recorded = {
             "early_stopping": self.early_stopping, "X_val": X_val is not None,
             "trace": self.trace, "verbose": self.verbose,
         }  # fmt: skip
         names = [name for name, is_set in recorded.items() if is_set]
-        if names and not loss.has_values:
+        if names and not loss.has_row_losses:
             given, verb = " and ".join(names), "requires" if len(names) == 1 else "require"
             raise ParameterError(
                 f"{given} {verb} a loss with a method loss(y, raw), which computes the losses to "
@@ -335,11 +288,11 @@ class BaseGradientBoosting(BoostingParameters, TreeShapMixin, Estimator):
         labeled, attributes = self._target(labeled, summary, previous)
         return labeled, attributes | schema_attributes(source.schema)
 
-    def _rounds(
+    def _start_state(
         self, engine: Engine, rows: ScoredRows, loss: Loss, seed: int,
         previous: BoostedTrees | None,
-    ) -> Rounds:  # fmt: skip
-        """Bin the columns, and return the rounds before the first one."""
+    ) -> BoostingState:  # fmt: skip
+        """Bin the columns, and return the state before the first round."""
         table, threads = rows.labeled.table, engine.threads
         encoding = learn_bins(engine, rows.labeled, int(self.max_bins), SAMPLE_ROWS, seed)
         codes = encoding.encode(table, threads)
@@ -347,8 +300,8 @@ class BaseGradientBoosting(BoostingParameters, TreeShapMixin, Estimator):
             constant = np.zeros(loss.n_outputs)
         else:
             constant = loss.first_scores() if previous is None else previous.first_scores
-        scores = np.ascontiguousarray(rows.start_scores(constant, previous, threads).T)
-        return Rounds(
+        scores = np.ascontiguousarray(rows.scores_before_fit(constant, previous, threads).T)
+        return BoostingState(
             self, loss, table, encoding, codes, scores, constant, seed, threads, previous,
             multi_output=getattr(self, "multi_strategy", None) == "multi_output_tree",
         )  # fmt: skip
@@ -366,25 +319,17 @@ class BaseGradientBoosting(BoostingParameters, TreeShapMixin, Estimator):
         return labeled, None
 
     def _validation(
-        self, held_out: LabeledRows | None, X: Any, given: ValidationInput | None, rounds: Rounds,
-        attributes: dict[str, Any],
+        self, held_out: LabeledRows | None, X: Any, given: ValidationInput | None,
+        state: BoostingState, attributes: dict[str, Any],
     ) -> ValidationRows | None:  # fmt: skip
-        """Return the validation rows, of X or given ones, with their scores at the start."""
+        """Return the validation rows, of X or given ones, with their scores before the fit."""
         if held_out is None:
             return None
         data, name = (X, "y") if given is None else (given.X, "y_val")
         scored = self._with_init_scores(held_out, data, attributes)
-        validation = ValidationRows.of(scored, rounds)
-        rounds.loss.check_domain(validation.y, held_out.row_number, name)
+        validation = ValidationRows.of(scored, state)
+        state.loss.check_domain(validation.y, held_out.row_number, name)
         return validation
-
-    def _all_losses(
-        self, history: LossHistory, previous: BoostedTrees | None, n_rounds: int
-    ) -> dict[str, Array]:
-        """Return the losses of all rounds, those of an earlier fit included."""
-        if previous is None:
-            return history.all_losses({}, 0, n_rounds)
-        return history.all_losses(self.losses_, previous.n_rounds, n_rounds - previous.n_rounds)
 
     # Raw scores -----------------------------------------------------------------------------------
 
@@ -400,19 +345,14 @@ class BaseGradientBoosting(BoostingParameters, TreeShapMixin, Estimator):
         )
         return self._add_init_scores(raw, X)
 
-    def _add_init_scores(self, raw: Array, X: Any) -> Array:
+    def _add_init_scores(
+        self, raw: Array, X: Any, row_number: Callable[[int], Any] = int
+    ) -> Array:  # fmt: skip
         """Return raw scores of rows plus those of the init predictor, if there is one."""
         if getattr(self, "init_", None) is None:
             return raw
-        return raw + self._raw_of_init(self.init_, X, getattr(self, "classes_", None))
-
-    def _tree_sum(self) -> TreeSum:
-        if getattr(self, "init_", None) is not None:
-            raise ValueError(
-                "Shapley values require raw scores that are a sum of trees, got "
-                f"init={type(self.init_).__name__}: fit with init=None or init='zero'."
-            )
-        return self.boosted_trees_.tree_sum()
+        classes = getattr(self, "classes_", None)
+        return raw + self._init_scores(self.init_, X, classes, row_number)
 
     def _staged_raw_scores(self, X: Any) -> Iterator[Array]:
         """Yield the raw scores after each round."""
@@ -445,161 +385,18 @@ class BaseGradientBoosting(BoostingParameters, TreeShapMixin, Estimator):
     def _score_on(self, engine: Engine, source: Source) -> float:
         return score(self, PartitionModel(self), engine, source)
 
-    @property
-    def n_estimators_(self) -> int:
-        """Number of rounds."""
-        check_is_fitted(self)
-        return self.boosted_trees_.n_rounds
-
-    @property
-    def n_trees_per_round_(self) -> int:
-        """Number of trees of each round: one per raw score.
-
-        With ``multi_strategy="multi_output_tree"`` they have the same splits, and the values of one
-        class each.
-        """
-        check_is_fitted(self)
-        return self.boosted_trees_.n_outputs
-
-    def tree(self, number: int, output: int = 0) -> Tree:
-        """Return the tree of a round and raw score, as a regression tree.
-
-        Parameters
-        ----------
-        number : int
-            Round, from 0 on.
-        output : int
-            Raw score: 0, or the index of a class.
-
-        Returns
-        -------
-        Tree
-        """
-        check_is_fitted(self)
-        trees = self.boosted_trees_
-        if not 0 <= number < trees.n_rounds or not 0 <= output < trees.n_outputs:
-            raise ValueError(
-                f"number must be in [0, {trees.n_rounds - 1}] and output in "
-                f"[0, {trees.n_outputs - 1}], got {number} and {output}."
-            )
-        return trees.tree(number * trees.n_outputs + output)
-
-    def split_arithmetic(self, number: int, output: int = 0, *, node: int = 0) -> SplitArithmetic:
-        """Write out the arithmetic of a split: gradient sums, scores, gain and leaf values.
-
-        Requires ``trace=True``. The sums are those from which the split was chosen, quantized to
-        ``gradient_bits``; leaf values have exact sums.
-
-        Parameters
-        ----------
-        number, output : int
-            Round and raw score, as in `tree`.
-        node : int
-            Node of that tree; not a leaf.
-
-        Returns
-        -------
-        SplitArithmetic
-            Prints the arithmetic line by line.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from ceiba import GradientBoostingRegressor
-        >>> X, y = np.arange(6.0)[:, None], np.array([1.0, 1.0, 2.0, 5.0, 6.0, 6.0])
-        >>> model = GradientBoostingRegressor(
-        ...     1, max_leaf_nodes=2, min_samples_leaf=1, trace=True
-        ... ).fit(X, y)
-        >>> model.split_arithmetic(0)
-        round 0, output 0, node 0: left if x0 <= 2.5 or missing, right if x0 > 2.5
-        score = G^2 / (H + 1)
-        node: 6 rows, G = 0, H = 6, score = 0
-        left: 3 rows, G = 6.5, H = 3, score = 10.5625
-        right: 3 rows, G = -6.5, H = 3, score = 10.5625
-        gain = 10.5625 + 10.5625 - 0 = 21.125
-        left: leaf 1, G = 6.5, H = 3, step = -1.625, value = 0.1 * -1.625 = -0.1625
-        right: leaf 2, G = -6.5, H = 3, step = 1.625, value = 0.1 * 1.625 = 0.1625
-        """
-        tree = self.tree(number, output)
-        frames = [frame for frame in getattr(self, "trace_", []) if frame["round"] == number]
-        if not frames:
-            raise ValueError(
-                f"split_arithmetic requires the trace of round {number}: fit with trace=True, and "
-                "choose a round that trace_ has not left out."
-            )
-        if not 0 <= node < tree.n_nodes or tree.is_leaf[node]:
-            raise ValueError(
-                f"node must be one of the split nodes {format_value(tree.inner_nodes.tolist())}, "
-                f"got {node}."
-            )
-        trees = self.boosted_trees_
-        first = trees.tree_offsets[number * trees.n_outputs + output]
-        gain = float(trees.node_gains[first + node])
-        return split_arithmetic(frames[0], tree, gain, self, output, node)
-
-    @property
-    def feature_importances_(self) -> Array:
-        """Total gain of the splits of each column, relative to all."""
-        return self.importances("gain")
-
-    def importances(self, kind: str = "gain") -> Array:
-        """Return the importance of each column; the importances sum to 1.
-
-        Parameters
-        ----------
-        kind : {'gain', 'split'}
-            Total gain of the splits of each column, or their number. For permutation importances
-            use `sklearn.inspection.permutation_importance`.
-
-        Returns
-        -------
-        ndarray of shape (n_features,)
-        """
-        check_is_fitted(self)
-        if kind not in ("gain", "split"):
-            raise ValueError(f"kind must be 'gain' or 'split', got {kind!r}.")
-        totals = self.boosted_trees_.importances(kind)
-        return totals / totals.sum() if totals.any() else totals
-
-    def _trace_values(self, rounds: Rounds) -> dict[str, Any]:
-        """Return what a frame of the trace holds beside the losses.
-
-        Values behind functions are recorded, but not printed with verbose.
-        """
-        if not self.trace:
-            return {}
-        part = rounds.parts[-1]
-        # One tree for all outputs is stored once per output, with the same splits.
-        end = part["tree_offsets"][1 if rounds.multi_output else -1]
-        return {
-            "gradient": rounds.gradient.copy,
-            "n_leaves": int((NodeView(part["nodes"][:end]).kind == NodeTest.LEAF).sum()),
-            "gain": float(part["node_gains"][:end].sum()),
-            **{name: lambda value=value: value for name, value in rounds.split_values.items()},
-        }
-
     def _check_state(self) -> None:
         super()._check_state()
-        texts = getattr(self, "_warm_start_parameters", {})
-        if type(texts) is not dict or not all(type(text) is str for text in texts.values()):
-            raise ValueError("_warm_start_parameters must be a dict of str.")
-        seed, delta = getattr(self, "_seed", 0), getattr(self, "_first_delta", None)
-        if type(seed) is not int or not 0 <= seed < 2**64:
-            raise ValueError(f"_seed must be an int in [0, 2^64 - 1], got {format_value(seed)}.")
-        if delta is not None and not (type(delta) is float and 0 <= delta < math.inf):
-            raise ValueError(
-                f"_first_delta must be None or a float >= 0, got {format_value(delta)}."
-            )
         if self.boosted_trees_.schema != self.schema_:
             raise ValueError("boosted_trees_ must have the columns of schema_.")
 
 
-def _best_trees(rounds: Rounds, history: LossHistory) -> BoostedTrees:
+def _best_trees(state: BoostingState, history: LossHistory) -> BoostedTrees:
     """Return the trees up to the best round; warn if none of them splits."""
-    trees = rounds.model()
+    trees = state.model()
     if history.best < trees.n_rounds:
         trees = trees.first_rounds(max(history.best, 1))
-    if trees.n_nodes == trees.n_trees and np.ptp(rounds.loss.y) > 0:
+    if trees.n_nodes == trees.n_trees and np.ptp(state.loss.y) > 0:
         warn_constant(
             trees.n_trees, "decrease min_samples_leaf, min_child_weight or min_split_gain"
         )

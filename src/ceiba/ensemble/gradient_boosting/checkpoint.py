@@ -11,7 +11,6 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Mapping
 from dataclasses import dataclass
 from numbers import Integral, Real
 from time import monotonic
@@ -30,7 +29,8 @@ from ceiba.data.schema import Schema
 from ceiba.data.warn import warn_user
 from ceiba.ensemble.gradient_boosting.loss_history import LossHistory
 from ceiba.ensemble.gradient_boosting.model import BoostedTrees
-from ceiba.ensemble.gradient_boosting.rounds import Rounds, ValidationRows
+from ceiba.ensemble.gradient_boosting.parameter_text import parameter_text
+from ceiba.ensemble.gradient_boosting.rounds import BoostingState, ValidationRows
 
 VERSION = 1
 _FORMAT = "ceiba checkpoint"
@@ -42,6 +42,10 @@ _FREE_PARAMETERS = ("n_estimators", "n_jobs", "warm_start")
 
 class CheckpointError(ValueError):
     """A checkpoint is damaged, or belongs to a fit of other data or parameters."""
+
+
+class CheckpointSizeError(Exception):
+    """The text of a checkpoint would be larger than what can be read again."""
 
 
 class CheckpointWarning(UserWarning):
@@ -69,8 +73,10 @@ class CheckpointState(Record):
     validation_scores : ndarray of shape (n_validation_rows, n_outputs) or None
     losses : dict
         Losses after each round, by name.
-    best, best_loss, n_since_best, first_loss : int, float, int, float or None
+    best, best_loss, n_since_best : int, float, int
         As in `LossHistory`.
+    first_loss : float or None
+        The ``initial_loss`` of `LossHistory`.
     count : int
         Number of rounds of this fit.
     first_delta : float or None
@@ -113,22 +119,22 @@ class CheckpointState(Record):
 class FitState:
     """What a fit changes from round to round."""
 
-    rounds: Rounds
+    boosting: BoostingState
     validation: ValidationRows | None
     history: LossHistory
     iterations: Iterations
 
     def resume(self, stored: CheckpointState) -> None:
         """Continue after the rounds of a checkpoint."""
-        self.rounds.resume(stored.trees, stored.scores)
-        self.rounds.loss.first_delta = stored.first_delta
+        self.boosting.resume(stored.trees, stored.scores)
+        self.boosting.loss.first_delta = stored.first_delta
         if self.validation is not None:
             assert stored.validation_scores is not None
             self.validation.scores[:] = stored.validation_scores
         history = self.history
         history.losses = {name: values.tolist() for name, values in stored.losses.items()}
         history.best, history.best_loss = stored.best, stored.best_loss
-        history.n_since_best, history.first_loss = stored.n_since_best, stored.first_loss
+        history.n_since_best, history.initial_loss = stored.n_since_best, stored.first_loss
         self.iterations.resume(stored.count, stored.trace)
 
 
@@ -177,7 +183,7 @@ class CheckpointFile:
             with open_replacement(self.path) as file:
                 write(file, _encode(self._stored_state()))
             self._written = self._state.iterations.count
-        except OSError as error:
+        except (OSError, CheckpointSizeError) as error:
             warn_user(
                 f"The checkpoint could not be written, the fit goes on without it: {error}.",
                 CheckpointWarning,
@@ -191,17 +197,17 @@ class CheckpointFile:
             learner=type(self._learner).__name__,
             parameters=_parameter_texts(self._learner),
             digests=self._digests,
-            seed=state.rounds.seed,
-            trees=state.rounds.model(),
-            scores=state.rounds.scores,
+            seed=state.boosting.seed,
+            trees=state.boosting.model(),
+            scores=state.boosting.scores,
             validation_scores=None if validation is None else validation.scores,
             losses={name: np.array(values) for name, values in state.history.losses.items()},
             best=state.history.best,
             best_loss=state.history.best_loss,
             n_since_best=state.history.n_since_best,
-            first_loss=state.history.first_loss,
+            first_loss=state.history.initial_loss,
             count=state.iterations.count,
-            first_delta=state.rounds.loss.first_delta,
+            first_delta=state.boosting.loss.first_delta,
             trace=state.iterations.trace,
         )
 
@@ -220,7 +226,7 @@ class CheckpointFile:
             if stored.digests.get(data) != self._digests.get(data):
                 raise self._error(f"was written with {text}: use the same")
         validation = self._state.validation
-        self._check_shape("raw scores", stored.scores, self._state.rounds.scores)
+        self._check_shape("raw scores", stored.scores, self._state.boosting.scores)
         self._check_shape(
             "validation scores", stored.validation_scores,
             None if validation is None else validation.scores,
@@ -275,28 +281,28 @@ def open_checkpoint(path: Any, seconds: Any) -> CheckpointFile | None:
 
 
 def data_digests(
-    rounds: Rounds, validation: ValidationRows | None, classes: Array | None, has_init: bool
+    state: BoostingState, validation: ValidationRows | None, classes: Array | None, has_init: bool
 ) -> dict[str, str]:
     """Return digests of the data of a fit, before its first round."""
-    encoding, loss = rounds.encoding, rounds.loss
+    encoding, loss = state.encoding, state.loss
     edges = encoding.edges
     assert edges is not None
-    schema = _schema_text(rounds.table.schema)
+    schema = _schema_text(state.table.schema)
     labels = None if classes is None else repr(classes.tolist())
     digests = {
         "X": _digest(
-            schema, rounds.codes, encoding.n_codes, edges.bits, edges.offsets, edges.halves
+            schema, state.codes, encoding.n_codes, edges.bits, edges.offsets, edges.halves
         ),
         "y": _digest(labels, loss.y),
         "weight": _digest(loss.weight),
     }
     if has_init:
-        digests["init"] = _digest(rounds.scores)
-    if rounds.previous is not None:
-        values = rounds.previous.to_json() | {"schema": _schema_text(rounds.previous.schema)}
+        digests["init"] = _digest(state.scores)
+    if state.previous is not None:
+        values = state.previous.to_json() | {"schema": _schema_text(state.previous.schema)}
         digests["earlier"] = _digest(*values.values())
     if validation is not None:
-        codes = encoding.encode(validation.table, rounds.threads)
+        codes = encoding.encode(validation.table, state.threads)
         digests["validation"] = _digest(codes, validation.y, validation.weight, validation.scores)
     return digests
 
@@ -328,31 +334,6 @@ def _parameter_texts(learner: Any) -> dict[str, str]:
     return texts
 
 
-def parameter_text(value: Any) -> str:
-    """Return a text that is the same in another process, without addresses of objects."""
-    if isinstance(value, np.generic | np.ndarray):
-        value = value.tolist()
-    if value is None or isinstance(value, bool | int | float | str):
-        return repr(value)
-    if isinstance(value, Mapping):
-        items = (f"{parameter_text(k)}: {parameter_text(v)}" for k, v in value.items())
-        return f"{{{', '.join(items)}}}"
-    if isinstance(value, list | tuple):
-        return f"[{', '.join(map(parameter_text, value))}]"
-    if isinstance(value, set | frozenset):
-        return f"{{{', '.join(sorted(map(parameter_text, value)))}}}"
-    name = getattr(value, "__qualname__", type(value).__qualname__)
-    attributes = value.get_params(deep=False) if hasattr(value, "get_params") else _plain(value)
-    arguments = (f"{key}={parameter_text(item)}" for key, item in attributes.items())
-    return f"{name}({', '.join(arguments)})"
-
-
-def _plain(value: Any) -> dict[str, Any]:
-    """Return the attributes of an object that are numbers and strings."""
-    attributes = getattr(value, "__dict__", {}) if not isinstance(value, type) else {}
-    return {k: v for k, v in attributes.items() if isinstance(v, bool | int | float | str)}
-
-
 def _encode(state: CheckpointState) -> dict[str, bytes | Array]:
     encoder = Encoder(lambda value, where: None)
     record = {
@@ -363,7 +344,9 @@ def _encode(state: CheckpointState) -> dict[str, bytes | Array]:
     }
     text = json.dumps(record, allow_nan=False)
     if len(text) > MAX_TEXT_BYTES:
-        raise OSError(f"{_TEXT} would have {len(text)} bytes, the maximum is {MAX_TEXT_BYTES}")
+        raise CheckpointSizeError(
+            f"{_TEXT} would have {len(text)} bytes, the maximum is {MAX_TEXT_BYTES}"
+        )
     return {_TEXT: text.encode("ascii"), **encoder.arrays}
 
 

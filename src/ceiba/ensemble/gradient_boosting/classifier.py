@@ -13,7 +13,7 @@ from ceiba._typing import Array
 from ceiba.base import ParameterError, ScanScoreMixin, fitted
 from ceiba.data.target import Task, class_indices
 from ceiba.ensemble.gradient_boosting.base import BaseGradientBoosting
-from ceiba.ensemble.gradient_boosting.losses.base import Loss
+from ceiba.ensemble.gradient_boosting.losses.base import Link, Loss
 from ceiba.ensemble.gradient_boosting.losses.classification import (
     BinomialLogLoss,
     Exponential,
@@ -24,20 +24,21 @@ from ceiba.stats import LabeledRows, TargetSummary
 from ceiba.tree.class_weight import class_weight_factors
 from ceiba.tree.constraints import check_monotonic_classes
 
-# Probabilities of an init predictor are kept away from 0 and 1, whose log-odds are infinite.
-_MIN_PROBABILITY = 1e-12
+# Losses of two classes, by the values of the parameter ``loss``.
+_LOSSES: dict[str, type[Loss]] = {"log_loss": BinomialLogLoss, "exponential": Exponential}
 
 
 class GradientBoostingClassifier(ScanScoreMixin, ClassifierMixin, BaseGradientBoosting):
     """Gradient boosting for classification, with missing values and nominal columns.
 
-    Every round fits a tree to the gradients of the loss, for three or more classes one per class,
-    and adds it to the raw scores. Columns are binned once. A missing value follows the branch of
-    larger gain; categories of a nominal column are ordered by their mean gradient and divided in
-    two, and the gain of more than ten categories is lowered by what so many reach by chance, so
-    that a near-identifier is not chosen by chance. A category that was not seen in training is
-    missing. All sums are integers, and all draws are keyed by the seed, the round and the row: the
-    model is the same, bit for bit, for any number of threads.
+    Every round fits a tree to the gradients of the loss, for three or more classes one per class or
+    one for all (``multi_strategy``), and adds it to the raw scores. Columns are binned once. A
+    missing value follows the branch of larger gain; categories of a nominal column are ordered by
+    their mean gradient and divided in two, and the gain of more than ten categories is lowered by
+    what so many reach by chance, so that a near-identifier is not chosen by chance. A category that
+    was not seen in training is missing; one that was seen there, but not in the node, follows the
+    branch of missing values as well. All sums are integers, and all draws are keyed by the seed,
+    the round and the row: the model is the same, bit for bit, for any number of threads.
 
     {parameters}
 
@@ -209,35 +210,31 @@ class GradientBoostingClassifier(ScanScoreMixin, ClassifierMixin, BaseGradientBo
             check_monotonic_classes(n_classes)
 
     def _loss(self, rows: LabeledRows, attributes: dict[str, Any], threads: int) -> Loss:
-        y = rows.target.values.astype(np.float64)
+        data = rows.target.values.astype(np.float64), rows.weight, threads
         n_classes = attributes["n_classes_"]
         if n_classes > 2:
-            return MultinomialLogLoss(y, rows.weight, threads, n_classes=n_classes)
-        kind = Exponential if self.loss == "exponential" else BinomialLogLoss
-        return kind(y, rows.weight, threads)
+            return MultinomialLogLoss(*data, n_classes=n_classes)
+        return _LOSSES[self.loss](*data)
+
+    def _link(self, classes: Array | None) -> Link:
+        assert classes is not None
+        return MultinomialLogLoss if len(classes) > 2 else _LOSSES[self.loss]
 
     def _inverse_link(self, raw: Array) -> Array:
         if self.n_classes_ == 1:
             return np.ones((len(raw), 1))
-        if self.n_classes_ > 2:
-            return MultinomialLogLoss.probabilities(raw)
-        kind = Exponential if self.loss == "exponential" else BinomialLogLoss
-        return kind.probabilities(raw)
+        return super()._inverse_link(raw)
 
-    def _raw_of_init(self, init: Any, X: Any, classes: Array | None) -> Array:
+    def _init_predictions(self, init: Any, X: Any, classes: Array | None) -> Array:
         assert classes is not None
         if not hasattr(init, "predict_proba"):
             raise ParameterError(
                 f"init must have predict_proba, got {type(init).__name__}: use another estimator."
             )
         given = np.asarray(init.predict_proba(X), np.float64)
-        proba = np.zeros((len(given), len(classes)))
-        proba[:, class_indices(np.asarray(init.classes_), classes)] = given
-        logs = np.log(np.clip(proba, _MIN_PROBABILITY, 1 - _MIN_PROBABILITY))
-        if len(classes) > 2:
-            return np.asarray(logs - logs.mean(axis=1, keepdims=True))
-        odds = logs[:, -1:] - logs[:, :1]
-        return odds / 2 if self.loss == "exponential" else odds
+        probabilities = np.zeros((len(given), len(classes)))
+        probabilities[:, class_indices(np.asarray(init.classes_), classes)] = given
+        return probabilities
 
     def _check_state(self) -> None:
         super()._check_state()

@@ -22,7 +22,7 @@ class LossHistory:
         Its validation loss.
     n_since_best : int
         Rounds since then.
-    first_loss : float or None
+    initial_loss : float or None
         Validation loss before the first round of the fit, with early stopping.
     losses : dict
         Losses by name: ``"training"``, ``"validation"``.
@@ -31,7 +31,7 @@ class LossHistory:
     best: int
     best_loss: float = math.inf
     n_since_best: int = 0
-    first_loss: float | None = None
+    initial_loss: float | None = None
     losses: dict[str, list[float]] = field(default_factory=dict)
 
     def add(self, name: str, loss: float) -> None:
@@ -48,9 +48,9 @@ class LossHistory:
         ``tol`` is relative to the loss before the first round: another unit of the target
         changes nothing.
         """
-        assert self.first_loss is not None
+        assert self.initial_loss is not None
         loss = self.losses["validation"][-1]
-        if loss < self.best_loss - tol * abs(self.first_loss):
+        if loss < self.best_loss - tol * abs(self.initial_loss):
             self.best, self.best_loss, self.n_since_best = n_rounds, loss, 0
         else:
             self.n_since_best += 1

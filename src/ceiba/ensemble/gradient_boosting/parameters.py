@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 
 from ceiba.base import Above, AtLeast, Between, ParameterError, Parameters, check_unused, parameter
 from ceiba.base.parameters import Verbose
+from ceiba.data.warn import warn_user
 from ceiba.ensemble.common.parameters import Learner, Seed, WarmStart
 from ceiba.tree.parameters import (
     InteractionCst,
@@ -20,7 +21,6 @@ ColumnCount = Annotated[int, AtLeast(1)] | Annotated[float, Between(0.0, 1.0, cl
 NotNegative = Between(0.0, inf, closed="left")
 _NEWTON_ONLY = ("reg_lambda", "reg_alpha", "min_child_weight")
 _GOSS_ONLY = ("top_rate", "other_rate")
-# scikit-learn's estimator checks set n_iter_no_change of any learner, so it never raises.
 _STOPPING_ONLY = ("validation_fraction", "tol")
 
 
@@ -28,7 +28,10 @@ class BoostingParameters(Parameters):
     """Hyper-parameters of gradient boosting."""
 
     n_estimators: Annotated[
-        int, AtLeast(1), "Number of rounds; each adds a tree per raw score."
+        int,
+        AtLeast(1),
+        "Number of rounds; each adds a tree, with three or more classes one per class or one for "
+        "all.",
     ] = parameter(100, kw_only=False)
     learning_rate: Annotated[
         float, Above(0.0), "Factor of all leaf values: smaller values need more rounds."
@@ -101,13 +104,15 @@ class BoostingParameters(Parameters):
         int,
         Between(2, 65_535),
         "Maximum number of bins of a numeric column (quantiles of a 65,536-row sample, finer in "
-        "the tails); up to 255 take one byte per value.",
+        "the tails); up to 255 take two bytes per value (the encoding and its copy by rows), more "
+        "of them four.",
     ] = 255
     gradient_bits: Annotated[
         Literal["auto"] | Annotated[int, Between(2, 41)],
         "Bits of the gradients in histograms. 'auto' quantizes them to as many as fit into packed "
         "sums, 13 for 500,000 rows (the sign counts), and to 41 where few rows have nearly all of "
-        "the gradient. Leaf values always have the exact gradients.",
+        "the gradient. Leaf values have gradients rounded to 2^-50 of the largest one (2^-42 with "
+        "a million rows).",
     ] = "auto"
     category_smoothing: Annotated[
         float,
@@ -123,7 +128,9 @@ class BoostingParameters(Parameters):
     ] = 0.0
     init: Annotated[
         Literal["zero"] | Learner | None,
-        "Predictor that boosting starts from: an estimator, 'zero', or None for the best constant.",
+        "Predictor that boosting starts from: an estimator, 'zero', or None for the best constant. "
+        "An estimator is fitted to the training rows; monotonic_cst and interaction_cst, which "
+        "would hold for the trees alone, exclude it.",
     ] = None
     early_stopping: Annotated[
         bool,
@@ -171,6 +178,7 @@ class BoostingParameters(Parameters):
             check_unused(self, _GOSS_ONLY, f"sampling={self.sampling!r}")
         if not self.early_stopping:
             check_unused(self, _STOPPING_ONLY, "early_stopping=False")
+            self._warn_patience()
         elif self.dropout:
             raise ParameterError(
                 f"early_stopping requires dropout=0, got {self.dropout}: later rounds change the "
@@ -181,8 +189,24 @@ class BoostingParameters(Parameters):
                 "monotonic_cst requires method='newton', got 'gradient': a line search may "
                 "reverse the order of two leaves."
             )
+        for name in ("monotonic_cst", "interaction_cst"):
+            if getattr(self, name) is not None and self.init not in (None, "zero"):
+                raise ParameterError(
+                    f"{name} requires init=None or init='zero', got {type(self.init).__name__}: "
+                    "the constraint would hold for the trees, but not for its predictions."
+                )
         if self.max_leaf_nodes is None and self.max_depth is None:
             raise ParameterError(
                 "max_leaf_nodes=None requires max_depth, got None: without a limit every tree "
                 "would separate all rows."
             )
+
+    def _warn_patience(self) -> None:
+        """Warn if n_iter_no_change is set without early stopping.
+
+        It does not raise, because scikit-learn's estimator checks set it to 20 in any learner.
+        """
+        try:
+            check_unused(self, ["n_iter_no_change"], "early_stopping=False")
+        except ParameterError as error:
+            warn_user(f"{error} Set early_stopping=True to stop early.", UserWarning)

@@ -12,14 +12,9 @@ from ceiba._typing import Array
 from ceiba.base import Between, ParameterError, ScanScoreMixin, check_unused
 from ceiba.data.target import Task
 from ceiba.ensemble.gradient_boosting.base import BaseGradientBoosting
-from ceiba.ensemble.gradient_boosting.losses.base import Loss
-from ceiba.ensemble.gradient_boosting.losses.custom import CustomLoss, read_only, user_values
-from ceiba.ensemble.gradient_boosting.losses.log_link import (
-    LOG_LINK_LOSSES,
-    Gamma,
-    Poisson,
-    Tweedie,
-)
+from ceiba.ensemble.gradient_boosting.losses.base import Link, Loss
+from ceiba.ensemble.gradient_boosting.losses.custom import CustomLoss, check_loss_object
+from ceiba.ensemble.gradient_boosting.losses.log_link import Gamma, Poisson, Tweedie
 from ceiba.ensemble.gradient_boosting.losses.regression import (
     AbsoluteError,
     Huber,
@@ -29,20 +24,38 @@ from ceiba.ensemble.gradient_boosting.losses.regression import (
 from ceiba.ensemble.gradient_boosting.model import BoostedTrees
 from ceiba.stats import LabeledRows, TargetSummary
 
-# Raw scores of a log link beyond this, logarithms of predictions, would predict infinity.
-_MAX_LOG_SCORE = 700.0
+# By the values of the parameter ``loss``.
+_LOSSES: dict[str, type[Loss]] = {
+    "squared_error": SquaredError, "absolute_error": AbsoluteError, "huber": Huber,
+    "quantile": Quantile, "poisson": Poisson, "gamma": Gamma, "tweedie": Tweedie,
+}  # fmt: skip
 
 
 @runtime_checkable
 class LossFunction(Protocol):
-    """A loss of the user: derivatives with respect to the raw score, on whole arrays."""
+    """A loss of the user: derivatives with respect to the raw score, on whole arrays.
+
+    ``gradient`` and ``hessian`` are those of each row, not weighted: ``fit`` multiplies them by
+    ``sample_weight``. All results are finite numbers, one for each row. The arrays are read-only.
+
+    These methods are optional:
+
+    - ``init(y, weight)`` returns the raw score before the first round, one number; 0 without the
+      method. ``weight`` is None if ``fit`` got no ``sample_weight``.
+    - ``loss(y, raw)`` returns the loss of each row, one number each. ``early_stopping``, ``X_val``,
+      ``trace`` and ``verbose`` require it.
+    - ``inverse_link(raw)`` returns the predictions of raw scores; without it they are the
+      predictions.
+    - ``link(prediction)``, the inverse of ``inverse_link``, returns the raw scores of predictions.
+      An estimator as ``init`` requires it where there is ``inverse_link``.
+    """
 
     def gradient(self, y: Array, raw: Array) -> Array:
         """Return the first derivative of the loss of each row."""
         ...
 
     def hessian(self, y: Array, raw: Array) -> Array:
-        """Return the second derivative of the loss of each row; not negative."""
+        """Return the second derivative of the loss of each row: >= 0, and positive for some."""
         ...
 
 
@@ -103,7 +116,8 @@ class GradientBoostingRegressor(ScanScoreMixin, RegressorMixin, BaseGradientBoos
         | LossFunction,
         "Loss, or an object with ``gradient(y, raw)`` and ``hessian(y, raw)``, which return an "
         "array each and are called once per round; it may have ``init(y, weight)``, "
-        "``loss(y, raw)`` and ``inverse_link(raw)`` as well.",
+        "``loss(y, raw)``, ``inverse_link(raw)`` and ``link(prediction)`` as well "
+        "(`ceiba.ensemble.gradient_boosting.regressor.LossFunction`).",
     ] = "squared_error"
     alpha: Annotated[
         float,
@@ -143,47 +157,29 @@ class GradientBoostingRegressor(ScanScoreMixin, RegressorMixin, BaseGradientBoos
                 "not numbers of the target: use one such as DecisionTreeRegressor(), or leave out "
                 "init."
             )
+        if not isinstance(self.loss, str):
+            check_loss_object(self.loss, self.init)
         name = self.loss if isinstance(self.loss, str) else type(self.loss).__name__
         # scikit-learn's estimator checks set alpha of any learner, so it never raises.
         if name != "tweedie":
             check_unused(self, ["power"], f"loss={name!r}")
 
+    def _loss_parameters(self) -> tuple[str, ...]:
+        return _LOSSES[self.loss].parameters if isinstance(self.loss, str) else ()
+
     def _loss(self, rows: LabeledRows, attributes: dict[str, Any], threads: int) -> Loss:
         data = np.asarray(rows.target.values, np.float64), rows.weight, threads
-        match self.loss:
-            case "squared_error":
-                return SquaredError(*data)
-            case "absolute_error":
-                return AbsoluteError(*data)
-            case "huber":
-                return Huber(*data, alpha=float(self.alpha))
-            case "quantile":
-                return Quantile(*data, alpha=float(self.alpha))
-            case "poisson":
-                return Poisson(*data)
-            case "gamma":
-                return Gamma(*data)
-            case "tweedie":
-                return Tweedie(*data, power=float(self.power))
-        return CustomLoss(*data, loss=self.loss)
+        if not isinstance(self.loss, str):
+            return CustomLoss(*data, loss=self.loss)
+        options: dict[str, Any] = {
+            name: float(getattr(self, name)) for name in self._loss_parameters()
+        }
+        return _LOSSES[self.loss](*data, **options)
 
-    def _inverse_link(self, raw: Array) -> Array:
-        score = raw[:, 0]
+    def _link(self, classes: Array | None) -> Link:
         if isinstance(self.loss, str):
-            return (
-                np.exp(np.minimum(score, _MAX_LOG_SCORE)) if self.loss in LOG_LINK_LOSSES else score
-            )
-        if not hasattr(self.loss, "inverse_link"):
-            return score
-        return user_values(self.loss, "inverse_link", read_only(score))
+            return _LOSSES[self.loss]
+        return CustomLoss.without_rows(self.loss)
 
-    def _raw_of_init(self, init: Any, X: Any, classes: Array | None) -> Array:
-        predicted = np.asarray(init.predict(X), np.float64).reshape(-1, 1)
-        if not (isinstance(self.loss, str) and self.loss in LOG_LINK_LOSSES):
-            return predicted
-        if not (predicted > 0).all():
-            raise ValueError(
-                f"init must predict positive numbers with loss={self.loss!r}, got "
-                f"{predicted.min():g}."
-            )
-        return np.log(predicted)
+    def _init_predictions(self, init: Any, X: Any, classes: Array | None) -> Array:
+        return np.asarray(init.predict(X), np.float64).reshape(-1)

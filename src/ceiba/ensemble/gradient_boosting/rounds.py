@@ -39,7 +39,7 @@ from ceiba.ensemble.gradient_boosting.loss_history import LossHistory
 from ceiba.ensemble.gradient_boosting.losses.base import Loss
 from ceiba.ensemble.gradient_boosting.model import BoostedTrees, join_parts
 from ceiba.ensemble.gradient_boosting.parameters import BoostingParameters
-from ceiba.ensemble.gradient_boosting.row_sampling import RowSample, sample_rows
+from ceiba.ensemble.gradient_boosting.row_sampling import RoundSample, sample_rows
 from ceiba.ensemble.gradient_boosting.training_rows import ScoredRows
 from ceiba.tree.config import n_drawn_columns
 from ceiba.tree.constraints import resolve_interactions, resolve_monotonic
@@ -90,10 +90,10 @@ class ValidationRows:
     _native_rows: _native.ForestRows | SparseTable | None = None
 
     @classmethod
-    def of(cls, rows: ScoredRows, rounds: Rounds) -> ValidationRows:
+    def of(cls, rows: ScoredRows, state: BoostingState) -> ValidationRows:
         """Return rows with their raw scores before the first round."""
         labeled = rows.labeled
-        scores = rows.start_scores(rounds.first_scores, rounds.previous, rounds.threads)
+        scores = rows.scores_before_fit(state.first_scores, state.previous, state.threads)
         y = np.asarray(labeled.target.values, np.float64)
         return cls(labeled.table, y, labeled.weight, scores)
 
@@ -109,8 +109,8 @@ class ValidationRows:
 
 
 @dataclass(eq=False)
-class Rounds:
-    """A fit in progress: raw scores of all rows, and the trees so far.
+class BoostingState:
+    """The state of a fit: raw scores of all rows, and the trees so far.
 
     Parameters
     ----------
@@ -121,9 +121,9 @@ class Rounds:
     encoding, codes : ColumnEncoding, ndarray
         Bins of the columns, and the codes of the table.
     scores : ndarray of shape (n_outputs, n_rows)
-        Raw scores at the start.
+        Raw scores, updated by each round.
     first_scores : ndarray of shape (n_outputs,)
-        Constant part of them.
+        Constant part of those before the fit.
     seed, threads : int
     previous : BoostedTrees or None
         Trees of an earlier fit that this one continues.
@@ -212,14 +212,14 @@ class Rounds:
             }  # fmt: skip
 
     def _grow_trees(
-        self, number: int, sample: RowSample
+        self, number: int, sample: RoundSample
     ) -> Iterator[tuple[_native.BoostingGrower, slice]]:
         """Grow the trees of a round, and yield the grower of each and the outputs of the tree.
 
         There is one tree per output, or one for all of them. While there are as many trees left as
-        threads, each thread grows a tree of its own: threads that share a tree wait for each other
-        at every split (five classes, 100,000 rows, 63 leaves: 1.8 times as slow on two threads).
-        Fewer trees are grown one after the other, each by all threads.
+        threads, each thread grows a tree of its own: threads that share a tree synchronize at every
+        split (five classes, 100,000 rows, 63 leaves: 1.8 times as slow on two threads). Fewer trees
+        are grown one after the other, each by all threads.
         """
         n_outputs = len(self.scores)
         n_trees = 1 if self.multi_output else n_outputs
@@ -245,6 +245,23 @@ class Rounds:
                 yield self._growers[i], slice((begin + i) * size, (begin + i + 1) * size)
             begin += together
 
+    def trace_values(self) -> dict[str, Any]:
+        """Return what the frame of the last round has beside the losses; nothing without trace.
+
+        Values behind functions are recorded, but not printed with verbose.
+        """
+        if not self.parameters.trace:
+            return {}
+        part = self.parts[-1]
+        # One tree for all outputs is stored once per output, with the same splits.
+        end = part["tree_offsets"][1 if self.multi_output else -1]
+        return {
+            "gradient": self.gradient.copy,
+            "n_leaves": int((NodeView(part["nodes"][:end]).kind == NodeTest.LEAF).sum()),
+            "gain": float(part["node_gains"][:end].sum()),
+            **{name: lambda value=value: value for name, value in self.split_values.items()},
+        }
+
     def last_change(self) -> BoostedTrees:
         """Return trees whose sum is what the last round added to the raw scores.
 
@@ -255,7 +272,7 @@ class Rounds:
         return BoostedTrees.of_parts(parts, zeros, self.table.schema)
 
     def _leaf_steps(
-        self, grower: _native.BoostingGrower, outputs: slice, sample: RowSample
+        self, grower: _native.BoostingGrower, outputs: slice, sample: RoundSample
     ) -> Array:
         """Return the step of each leaf of the grower's tree, of shape (n_leaves, n_outputs).
 
@@ -273,7 +290,7 @@ class Rounds:
 
     def _trace_arrays(
         self, grower: _native.BoostingGrower, part: dict[str, Any], outputs: slice,
-        sample: RowSample, steps: Array,
+        sample: RoundSample, steps: Array,
     ) -> dict[str, Array]:  # fmt: skip
         """Return what the trace keeps of the grower's tree, from which splits are written out."""
         sums = grower.node_sums()
@@ -324,35 +341,46 @@ class Rounds:
 
 
 def run_rounds(
-    rounds: Rounds, iterations: Iterations, validation: ValidationRows | None,
+    state: BoostingState, iterations: Iterations, validation: ValidationRows | None,
     history: LossHistory, after_round: Callable[[Iteration], None],
 ) -> None:  # fmt: skip
     """Run the rounds until they end or the validation loss stops decreasing."""
-    parameters, loss = rounds.parameters, rounds.loss
+    parameters, loss = state.parameters, state.loss
     has_training_loss = parameters.trace or bool(parameters.verbose)
     stops_early = validation is not None and parameters.early_stopping
     patience = parameters.n_iter_no_change if stops_early else math.inf
     if history.n_since_best >= patience:  # a finished fit that is continued from its checkpoint
         return
-    if stops_early and validation is not None and history.first_loss is None:
-        loss.prepare_values(rounds.scores)
-        history.first_loss = validation.loss(loss)
-        if rounds.previous is not None:  # the model of the previous fit is the one to improve
-            history.best_loss = history.first_loss
+    if stops_early and validation is not None and history.initial_loss is None:
+        loss.prepare_row_losses(state.scores)
+        history.initial_loss = _initial_loss(validation, loss)
+        if state.previous is not None:  # the model of the previous fit is the one to improve
+            history.best_loss = history.initial_loss
     for iteration in iterations:
-        rounds.add_round()
+        state.add_round()
         if has_training_loss:
-            history.add("training", loss.mean(loss.y, rounds.scores, loss.weight))
+            history.add("training", loss.mean(loss.y, state.scores, loss.weight))
         if validation is not None:
-            validation.add(rounds.last_change(), rounds.threads)
+            validation.add(state.last_change(), state.threads)
             history.add("validation", validation.loss(loss))
         if stops_early:
-            history.compare(rounds.n_rounds, parameters.tol)
+            history.compare(state.n_rounds, parameters.tol)
         else:
-            history.best = rounds.n_rounds
+            history.best = state.n_rounds
         after_round(iteration)
         if history.n_since_best >= patience:
             break
+
+
+def _initial_loss(validation: ValidationRows, loss: Loss) -> float:
+    """Return the loss before the first round, with which later ones are compared."""
+    initial = validation.loss(loss)
+    if not math.isfinite(initial):
+        raise ValueError(
+            f"The validation loss before the first round must be finite, got {initial:g}: scale or "
+            "correct the targets, the validation rows or init, or set early_stopping=False."
+        )
+    return initial
 
 
 def _join_values(trees: list[dict[str, Array]]) -> dict[str, Any]:

@@ -25,7 +25,7 @@ ROW_STREAM = 0x67726164726F7773  # of random bits
 
 
 @dataclass(frozen=True, eq=False)
-class RowSample:
+class RoundSample:
     """Rows of a round, and what the trees are fitted to.
 
     Parameters
@@ -51,30 +51,30 @@ class RowSample:
 def sample_rows(
     parameters: BoostingParameters, seed: int, number: int, gradient: Array,
     hessian: Array | None, weight: Array | None,
-) -> RowSample:  # fmt: skip
+) -> RoundSample:  # fmt: skip
     """Draw the rows of a round."""
     n_rows = gradient.shape[1]
     if parameters.sampling == "goss":
         draws = _uniforms(seed, number, n_rows)
         return _one_side_sample(parameters, draws, gradient, hessian, weight)
     if parameters.subsample >= 1.0:
-        return RowSample(None, gradient, hessian, weight)
+        return RoundSample(None, gradient, hessian, weight)
     draws = _uniforms(seed, number, n_rows)
     drawn = draws < parameters.subsample
     drawn[draws.argmin()] = True  # a tree needs a row, which few rows may all miss
-    return RowSample(_row_indices(drawn), gradient, hessian, weight)
+    return RoundSample(_row_indices(drawn), gradient, hessian, weight)
 
 
 def _one_side_sample(
     parameters: BoostingParameters, draws: Array, gradient: Array, hessian: Array | None,
     weight: Array | None,
-) -> RowSample:  # fmt: skip
+) -> RoundSample:  # fmt: skip
     a, b = parameters.top_rate, parameters.other_rate
     size = np.abs(gradient).sum(axis=0)
     is_top = np.zeros(len(size), bool)
     is_top[np.argsort(-size, kind="stable")[: math.ceil(a * len(size))]] = True
     factor = np.where(is_top, 1.0, (1 - a) / b)
-    return RowSample(
+    return RoundSample(
         _row_indices(is_top | (draws < b / (1 - a))),
         gradient * factor,
         None if hessian is None else hessian * factor,

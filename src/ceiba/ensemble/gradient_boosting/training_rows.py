@@ -37,7 +37,9 @@ class ScoredRows:
     def __len__(self) -> int:
         return len(self.labeled)
 
-    def start_scores(self, constant: Array, previous: BoostedTrees | None, threads: int) -> Array:
+    def scores_before_fit(
+        self, constant: Array, previous: BoostedTrees | None, threads: int
+    ) -> Array:
         """Return the raw scores before the first round, of shape (n_rows, n_outputs).
 
         They are a constant of each output, plus the scores of the init predictor and of the trees

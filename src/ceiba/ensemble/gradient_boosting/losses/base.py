@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal, Protocol
 
 import numpy as np
 
 from ceiba import _native
 from ceiba._typing import Array
+
+# How raw scores become predictions. "half_logit": scores are half the log-odds; "custom": by a
+# method of the user's loss.
+LinkName = Literal["identity", "log", "logit", "half_logit", "softmax", "custom"]
 
 # exp(F) of a larger score would overflow when it is squared.
 MAX_EXPONENT = 350.0
@@ -35,6 +39,23 @@ def weighted_quantile(values: Array, weight: Array | None, probability: float) -
     return float(value)
 
 
+class Link(Protocol):
+    """The part of a loss that predictions need: a class of losses, or a loss of the user."""
+
+    @property
+    def link_name(self) -> LinkName:
+        """Return the name of the link."""
+        ...
+
+    def link(self, prediction: Array) -> Array:
+        """Return the raw scores of predictions."""
+        ...
+
+    def inverse_link(self, raw: Array) -> Array:
+        """Return the predictions of raw scores."""
+        ...
+
+
 class Loss:
     """Base of losses with one output; a subclass defines what differs.
 
@@ -47,6 +68,9 @@ class Loss:
     """
 
     n_outputs = 1
+    link_name: ClassVar[LinkName] = "identity"
+    # Hyper-parameters of the learner that are arguments of the loss.
+    parameters: ClassVar[tuple[str, ...]] = ()
     # Whether all Hessians equal the weights: they need not be computed then.
     constant_hessian: ClassVar[bool] = False
     # Leaf values are this quantile of the residuals; None for Newton steps.
@@ -55,8 +79,8 @@ class Loss:
     has_line_search: ClassVar[bool] = False
     # Threshold of the first round by which later losses are computed (Huber), else None.
     first_delta: float | None = None
-    # Whether `values` can be computed; a loss of the user may lack them.
-    has_values: bool = True
+    # Whether `row_losses` can be computed; a loss of the user may lack the method.
+    has_row_losses: bool = True
     # Gradients are divided by this power of two, and Newton steps multiplied by it.
     unit: float = 1.0
 
@@ -79,6 +103,19 @@ class Loss:
         """Raise ValueError if the target of training is outside of the loss's domain."""
         self.check_domain(self.y, row_number)
 
+    @staticmethod
+    def link(prediction: Array) -> Array:
+        """Return the raw scores of predictions, of shape (n_rows, n_outputs).
+
+        Predictions are numbers, or class probabilities of shape (n_rows, n_classes).
+        """
+        return prediction[:, None]
+
+    @staticmethod
+    def inverse_link(raw: Array) -> Array:
+        """Return the predictions of raw scores of shape (n_rows, n_outputs)."""
+        return np.asarray(raw[:, 0])
+
     def first_scores(self) -> Array:
         """Return the constant scores of smallest loss, of shape (n_outputs,)."""
         raise NotImplementedError
@@ -94,28 +131,28 @@ class Loss:
     def _derivatives(self, raw: Array, gradient: Array, hessian: Array | None) -> None:
         raise NotImplementedError
 
-    def prepare_values(self, raw: Array) -> None:
-        """Set what `values` needs, from the raw scores before the first round; by default nothing.
+    def prepare_row_losses(self, raw: Array) -> None:
+        """Set what `row_losses` needs, from the raw scores before the first round.
 
-        Without it Huber's threshold is set by the gradients of the first round.
+        By default nothing. Without it Huber's threshold is set by the gradients of the first round.
         """
 
-    def values(self, y: Array, raw: Array) -> Array:
+    def row_losses(self, y: Array, raw: Array) -> Array:
         """Return the loss of each row, of shape (n_rows,)."""
         raise NotImplementedError
 
     def mean(self, y: Array, raw: Array, weight: Array | None) -> float:
         """Return the weighted mean loss."""
-        return weighted_mean(self.values(y, raw), weight)
+        return weighted_mean(self.row_losses(y, raw), weight)
 
     def line_search(
         self, grower: _native.BoostingGrower, raw: Array, gradient: Array, hessian: Array | None,
         weight: Array | None,
     ) -> Array:  # fmt: skip
-        """Return the values of smallest loss in each leaf, of shape (n_leaves, n_outputs).
+        """Return the step of each leaf by a line search, of shape (n_leaves, n_outputs).
 
         ``weight`` are the weights of the round, which with one-side sampling differ from those of
-        the rows. By default one Newton step.
+        the rows. By default a quantile of the residuals, or one Newton step.
         """
         if self.leaf_quantile is not None:
             residual = self.y - raw[0]
@@ -126,7 +163,7 @@ class Loss:
         self, grower: _native.BoostingGrower, raw: Array, gradient: Array, hessian: Array | None,
         weight: Array | None, rate: float, leaf_bounds: Callable[[], Array] | None = None,
     ) -> Array:  # fmt: skip
-        """Return the regularized Newton steps of the leaves, of shape (n_leaves, n_outputs).
+        """Return the regularized Newton step of each leaf, of shape (n_leaves, n_outputs).
 
         ``leaf_bounds()`` returns their bounds by monotonic constraints, of shape (n_leaves, 2), for
         losses that change the steps; the steps of the kernel are within them. None: no constraints.

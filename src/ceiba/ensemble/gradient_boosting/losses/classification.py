@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import numpy as np
 from scipy.special import expit, logsumexp, softmax
 
 from ceiba import _native
 from ceiba._typing import Array
-from ceiba.ensemble.gradient_boosting.losses.base import MAX_EXPONENT, Loss
+from ceiba.ensemble.gradient_boosting.losses.base import MAX_EXPONENT, LinkName, Loss
+
+# Probabilities of an init predictor are kept away from 0 and 1, whose log-odds are infinite.
+_MIN_PROBABILITY = 1e-12
 
 
 class BinomialLogLoss(Loss):
     """Log-loss of two classes; the raw score is the log-odds of the second one."""
+
+    link_name: ClassVar[LinkName] = "logit"
 
     def first_scores(self) -> Array:
         """Return the constant score of smallest loss."""
@@ -24,19 +31,26 @@ class BinomialLogLoss(Loss):
             self.y, raw[0], self.weight, gradient[0], hessian[0], self.threads
         )
 
-    def values(self, y: Array, raw: Array) -> Array:
+    def row_losses(self, y: Array, raw: Array) -> Array:
         """Return the loss of each row."""
         return np.asarray(np.logaddexp(0.0, raw[0]) - y * raw[0])
 
     @staticmethod
-    def probabilities(raw: Array) -> Array:
-        """Return class probabilities from raw scores of shape (n_rows, 1)."""
-        second = expit(raw[:, 0])
-        return np.stack([expit(-raw[:, 0]), second], axis=1)
+    def link(prediction: Array) -> Array:
+        """Return the log-odds of class probabilities; 0 for a single class."""
+        logs = _log_probabilities(prediction)
+        return np.asarray(logs[:, -1:] - logs[:, :1])
+
+    @staticmethod
+    def inverse_link(raw: Array) -> Array:
+        """Return the class probabilities of raw scores of shape (n_rows, 1)."""
+        return np.stack([expit(-raw[:, 0]), expit(raw[:, 0])], axis=1)
 
 
 class MultinomialLogLoss(Loss):
     """Log-loss of three or more classes; probabilities are the softmax of the scores."""
+
+    link_name: ClassVar[LinkName] = "softmax"
 
     def __init__(self, y: Array, weight: Array | None, threads: int = 1, *, n_classes: int) -> None:
         super().__init__(y, weight, threads)
@@ -55,19 +69,27 @@ class MultinomialLogLoss(Loss):
         assert hessian is not None
         _native.softmax_gradients(self._labels, raw, self.weight, gradient, hessian, self.threads)
 
-    def values(self, y: Array, raw: Array) -> Array:
+    def row_losses(self, y: Array, raw: Array) -> Array:
         """Return the loss of each row."""
         chosen = raw[y.astype(np.intp), np.arange(raw.shape[1])]
         return np.asarray(logsumexp(raw, axis=0) - chosen)
 
     @staticmethod
-    def probabilities(raw: Array) -> Array:
-        """Return class probabilities from raw scores of shape (n_rows, n_classes)."""
+    def link(prediction: Array) -> Array:
+        """Return the centered logarithms of class probabilities."""
+        logs = _log_probabilities(prediction)
+        return np.asarray(logs - logs.mean(axis=1, keepdims=True))
+
+    @staticmethod
+    def inverse_link(raw: Array) -> Array:
+        """Return the class probabilities of raw scores of shape (n_rows, n_classes)."""
         return np.asarray(softmax(raw, axis=1))
 
 
 class Exponential(Loss):
     """Exponential loss of two classes (AdaBoost); the score is half the log-odds."""
+
+    link_name: ClassVar[LinkName] = "half_logit"
 
     def first_scores(self) -> Array:
         """Return the constant score of smallest loss."""
@@ -79,14 +101,23 @@ class Exponential(Loss):
         np.exp(np.minimum(-sign * raw, MAX_EXPONENT), out=hessian)
         np.multiply(-sign, hessian, out=gradient)
 
-    def values(self, y: Array, raw: Array) -> Array:
+    def row_losses(self, y: Array, raw: Array) -> Array:
         """Return the loss of each row."""
         return np.asarray(np.exp(np.minimum((1 - 2 * y) * raw[0], MAX_EXPONENT)))
 
     @staticmethod
-    def probabilities(raw: Array) -> Array:
-        """Return class probabilities from raw scores of shape (n_rows, 1)."""
-        return BinomialLogLoss.probabilities(2 * raw)
+    def link(prediction: Array) -> Array:
+        """Return half the log-odds of class probabilities."""
+        return BinomialLogLoss.link(prediction) / 2
+
+    @staticmethod
+    def inverse_link(raw: Array) -> Array:
+        """Return the class probabilities of raw scores of shape (n_rows, 1)."""
+        return BinomialLogLoss.inverse_link(2 * raw)
+
+
+def _log_probabilities(prediction: Array) -> Array:
+    return np.asarray(np.log(np.clip(prediction, _MIN_PROBABILITY, 1 - _MIN_PROBABILITY)))
 
 
 def _log_odds(y: Array, weight: Array | None) -> float:

@@ -7,22 +7,45 @@ from typing import Any
 import numpy as np
 
 from ceiba._typing import Array
+from ceiba.base import ParameterError
 from ceiba.base.value_types import format_value
-from ceiba.ensemble.gradient_boosting.losses.base import Loss
+from ceiba.ensemble.gradient_boosting.losses.base import LinkName, Loss
 
 
 class CustomLoss(Loss):
     """User-defined loss: an object with ``gradient(y, raw)`` and ``hessian(y, raw)``.
 
-    Both get whole arrays, once per round. ``init(y, weight)`` may return the first score, 0
-    otherwise, and ``loss(y, raw)`` the loss of each row, which early stopping and traces need;
-    ``inverse_link(raw)`` may turn scores into predictions.
+    The other methods are optional; `ceiba.ensemble.gradient_boosting.regressor.LossFunction` is
+    their contract. Predictions need the link alone, and no rows.
     """
 
     def __init__(self, y: Array, weight: Array | None, threads: int = 1, *, loss: Any) -> None:
         super().__init__(y, weight, threads)
         self.loss = loss
-        self.has_values = hasattr(loss, "loss")
+        self.has_row_losses = hasattr(loss, "loss")
+
+    @classmethod
+    def without_rows(cls, loss: Any) -> CustomLoss:
+        """Return a loss for predictions."""
+        return cls(np.empty(0), None, loss=loss)
+
+    @property
+    def link_name(self) -> LinkName:  # type: ignore[override]
+        """Name of the link: "custom" with ``inverse_link``."""
+        return "custom" if hasattr(self.loss, "inverse_link") else "identity"
+
+    def link(self, prediction: Array) -> Array:  # type: ignore[override]
+        """Return the raw scores of predictions of the init predictor."""
+        if self.link_name == "custom":
+            prediction = user_values(self.loss, "link", read_only(prediction))
+        return prediction[:, None]
+
+    def inverse_link(self, raw: Array) -> Array:  # type: ignore[override]
+        """Return the predictions of raw scores."""
+        score = np.asarray(raw[:, 0])
+        if self.link_name == "custom":
+            return user_values(self.loss, "inverse_link", read_only(score))
+        return score
 
     def first_scores(self) -> Array:
         """Return the first score of the user's loss, or 0."""
@@ -47,9 +70,30 @@ class CustomLoss(Loss):
                     "not convex."
                 )
 
-    def values(self, y: Array, raw: Array) -> Array:
+    def row_losses(self, y: Array, raw: Array) -> Array:
         """Return the loss of each row."""
         return user_values(self.loss, "loss", read_only(y), read_only(raw[0]))
+
+
+def check_loss_object(loss: Any, init: Any) -> None:
+    """Raise ParameterError for a class, or a loss without a link for the init predictor."""
+    if isinstance(loss, type):
+        raise ParameterError(
+            f"loss must be an object with gradient(y, raw) and hessian(y, raw), got the class "
+            f"{loss.__name__}: pass an instance, such as {loss.__name__}()."
+        )
+    lacking = [name for name in ("link", "inverse_link") if not hasattr(loss, name)]
+    if len(lacking) == 1 and init is not None and init != "zero":
+        argument = "prediction" if lacking == ["link"] else "raw"
+        raise ParameterError(
+            f"init={type(init).__name__} requires that the loss has both inverse_link(raw) and its "
+            "inverse, link(prediction), which turns predictions of init into raw scores, or "
+            f"neither, got an object of class {type(loss).__name__} without {lacking[0]}: add the "
+            f"method {lacking[0]}({argument}), or set init=None or init='zero'."
+        )
+
+
+_ARGUMENTS = {"inverse_link": "raw", "link": "prediction"}
 
 
 def read_only(values: Array) -> Array:
@@ -63,7 +107,7 @@ def user_values(loss: Any, name: str, *arrays: Array) -> Array:
     """Return what a method of the user's loss returns for whole arrays; it must be as long."""
     method = getattr(loss, name)
     if not callable(method):
-        arguments = "raw" if name == "inverse_link" else "y, raw"
+        arguments = _ARGUMENTS.get(name, "y, raw")
         raise TypeError(
             f"{name} of the loss must be a method {name}({arguments}), got {format_value(method)}."
         )

@@ -10,20 +10,36 @@ from scipy.special import xlogy
 
 from ceiba import _native
 from ceiba._typing import Array
-from ceiba.ensemble.gradient_boosting.losses.base import MAX_EXPONENT, Loss, weighted_mean
+from ceiba.ensemble.gradient_boosting.losses.base import (
+    MAX_EXPONENT,
+    LinkName,
+    Loss,
+    weighted_mean,
+)
 
 # Means beyond this, or below its inverse, are too close to exp(MAX_EXPONENT).
 _MAX_MEAN = 1e140
-# Values of the parameter ``loss``.
-LOG_LINK_LOSSES = ("poisson", "gamma", "tweedie")
+# Larger scores, logarithms of predictions, would predict infinity.
+_MAX_SCORE = 700.0
 
 
 class _LogLink(Loss):
     """Base of losses of positive means, whose logarithm is the score."""
 
+    link_name: ClassVar[LinkName] = "log"
     has_line_search = True
     _name: ClassVar[str]
     _allows_zero: ClassVar[bool] = True
+
+    @staticmethod
+    def link(prediction: Array) -> Array:
+        """Return the logarithms of predictions, which must be positive."""
+        return np.log(prediction)[:, None]
+
+    @staticmethod
+    def inverse_link(raw: Array) -> Array:
+        """Return the exponentials of raw scores."""
+        return np.exp(np.minimum(raw[:, 0], _MAX_SCORE))
 
     def check_domain(self, y: Array, row_number: Any, name: str = "y") -> None:
         """Raise ValueError if a target is outside of the loss's domain."""
@@ -61,7 +77,7 @@ class _LogLink(Loss):
         self, grower: _native.BoostingGrower, raw: Array, gradient: Array, hessian: Array | None,
         weight: Array | None,
     ) -> Array:  # fmt: skip
-        """Return the logarithm by which the mean of each leaf must grow."""
+        """Return the step of each leaf: the logarithm by which its mean must grow."""
         decrease, increase = self._terms(raw[0])
         if weight is not None:
             decrease, increase = decrease * weight, increase * weight
@@ -76,10 +92,11 @@ class _LogLink(Loss):
         self, grower: _native.BoostingGrower, raw: Array, gradient: Array, hessian: Array | None,
         weight: Array | None, rate: float, leaf_bounds: Callable[[], Array] | None = None,
     ) -> Array:  # fmt: skip
-        """Return Newton steps that, times the learning rate, go at most to the minimum.
+        """Return the Newton step of each leaf, limited by its line search.
 
-        The curvature changes by orders of magnitude between small and large means: with gamma,
-        steps of the default rate diverged where targets differed by a factor of a thousand.
+        Times the learning rate it goes at most to the minimum of the leaf. The curvature changes by
+        orders of magnitude between small and large means: with gamma, steps of the default rate
+        diverged where targets differed by a factor of a thousand.
 
         Under monotonic constraints a leaf may have to go beyond its own minimum to stay within its
         bounds, but no further than the minima of the other leaves: bounds that are limited alike
@@ -109,7 +126,7 @@ class Poisson(_LogLink):
     def _terms(self, raw: Array) -> tuple[Array, Array]:
         return np.exp(np.minimum(raw, MAX_EXPONENT)), self.y
 
-    def values(self, y: Array, raw: Array) -> Array:
+    def row_losses(self, y: Array, raw: Array) -> Array:
         """Return the loss of each row."""
         mean = np.exp(np.minimum(raw[0], MAX_EXPONENT))
         return np.asarray(mean - y * raw[0] + xlogy(y, y) - y)
@@ -130,7 +147,7 @@ class Gamma(_LogLink):
     def _terms(self, raw: Array) -> tuple[Array, Array]:
         return np.ones_like(raw), self.y * np.exp(np.minimum(-raw, MAX_EXPONENT))
 
-    def values(self, y: Array, raw: Array) -> Array:
+    def row_losses(self, y: Array, raw: Array) -> Array:
         """Return the loss of each row."""
         return np.asarray(raw[0] - np.log(y) - 1 + y * np.exp(np.minimum(-raw[0], MAX_EXPONENT)))
 
@@ -139,6 +156,7 @@ class Tweedie(_LogLink):
     """Half the Tweedie deviance of a power between 1 and 2."""
 
     _name = "tweedie"
+    parameters = ("power",)
 
     def __init__(self, y: Array, weight: Array | None, threads: int = 1, *, power: float) -> None:
         super().__init__(y, weight, threads)
@@ -157,7 +175,7 @@ class Tweedie(_LogLink):
             self.y * np.exp((1 - self.power) * limited),
         )
 
-    def values(self, y: Array, raw: Array) -> Array:
+    def row_losses(self, y: Array, raw: Array) -> Array:
         """Return the loss of each row."""
         q, score = self.power, np.clip(raw[0], -MAX_EXPONENT, MAX_EXPONENT)
         best = np.power(y, 2 - q) / ((1 - q) * (2 - q))

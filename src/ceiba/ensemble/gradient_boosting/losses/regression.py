@@ -6,6 +6,8 @@ steps, or with method="gradient" an estimate of location.
 
 from __future__ import annotations
 
+from typing import Any, ClassVar
+
 import numpy as np
 
 from ceiba import _native
@@ -14,16 +16,36 @@ from ceiba.ensemble.gradient_boosting.losses.base import Loss, weighted_mean, we
 
 # Gains are squares of gradients: those of targets up to this do not overflow.
 _MAX_TARGET = 1e100
+# Squared errors are in units squared: sums of those of validation targets up to this many units do
+# not overflow.
+_MAX_UNITS = 1e140
 
 
-class SquaredError(Loss):
-    """Half the squared error, in units squared."""
+class _InUnits(Loss):
+    """Base of losses with squares of errors, which are in units squared."""
 
     constant_hessian = True
 
     def __init__(self, y: Array, weight: Array | None, threads: int = 1) -> None:
         super().__init__(y, weight, threads)
         self.unit = _unit_of(y)
+
+    def check_domain(self, y: Array, row_number: Any, name: str = "y") -> None:
+        """Raise ValueError if a target is outside of the loss's domain."""
+        super().check_domain(y, row_number, name)
+        size, limit = np.abs(y), _MAX_UNITS * self.unit
+        if size.max() > limit:
+            row = int(size.argmax())
+            raise ValueError(
+                f"{name} must be in [{-limit:g}, {limit:g}], got {y[row]:g} in row "
+                f"{row_number(row)}: squared errors so far beyond the targets of the training rows "
+                f"({self.y.min():g} to {self.y.max():g}) would overflow; correct or leave out the "
+                "row."
+            )
+
+
+class SquaredError(_InUnits):
+    """Half the squared error, in units squared."""
 
     def first_scores(self) -> Array:
         """Return the constant score of smallest loss."""
@@ -34,7 +56,7 @@ class SquaredError(Loss):
         if self.unit != 1:
             gradient /= self.unit
 
-    def values(self, y: Array, raw: Array) -> Array:
+    def row_losses(self, y: Array, raw: Array) -> Array:
         """Return the loss of each row."""
         return np.asarray(((y - raw[0]) / self.unit) ** 2 / 2)
 
@@ -43,6 +65,7 @@ class Quantile(Loss):
     """Pinball loss; leaf values are quantiles of the residuals."""
 
     constant_hessian = True
+    parameters: ClassVar[tuple[str, ...]] = ("alpha",)
 
     def __init__(self, y: Array, weight: Array | None, threads: int = 1, *, alpha: float) -> None:
         super().__init__(y, weight, threads)
@@ -58,7 +81,7 @@ class Quantile(Loss):
         assert alpha is not None
         gradient[:] = np.select([raw < self.y, raw > self.y], [-alpha, 1 - alpha], 0.0)
 
-    def values(self, y: Array, raw: Array) -> Array:
+    def row_losses(self, y: Array, raw: Array) -> Array:
         """Return the loss of each row."""
         alpha, residual = self.leaf_quantile, y - raw[0]
         assert alpha is not None
@@ -68,40 +91,41 @@ class Quantile(Loss):
 class AbsoluteError(Quantile):
     """Absolute error: twice the pinball loss of the median."""
 
+    parameters = ()
+
     def __init__(self, y: Array, weight: Array | None, threads: int = 1) -> None:
         super().__init__(y, weight, threads, alpha=0.5)
 
     def _derivatives(self, raw: Array, gradient: Array, hessian: Array | None) -> None:
         np.sign(raw - self.y, out=gradient)
 
-    def values(self, y: Array, raw: Array) -> Array:
+    def row_losses(self, y: Array, raw: Array) -> Array:
         """Return the loss of each row."""
         return np.asarray(np.abs(y - raw[0]))
 
 
-class Huber(Loss):
+class Huber(_InUnits):
     """Squared error up to delta, linear beyond; delta is a quantile of the residuals.
 
     ``delta`` is the ``alpha`` quantile of the absolute residuals, computed anew in each round.
-    Values of the loss are those of the first delta: as delta shrinks while the fit improves, those
-    of the current one would decrease in every round, and early stopping would never stop.
+    Losses of rows are those of the first delta: as delta shrinks while the fit improves, those of
+    the current one would decrease in every round, and early stopping would never stop.
     """
 
-    constant_hessian = True
+    parameters = ("alpha",)
     has_line_search = True
 
     def __init__(self, y: Array, weight: Array | None, threads: int = 1, *, alpha: float) -> None:
         super().__init__(y, weight, threads)
         self.alpha = alpha
-        self.unit = _unit_of(y)
         self.delta = np.inf  # in units
 
     def first_scores(self) -> Array:
         """Return the constant score of smallest loss."""
         return np.array([weighted_quantile(self.y, self.weight, 0.5)])
 
-    def prepare_values(self, raw: Array) -> None:
-        """Set the threshold of the loss's values."""
+    def prepare_row_losses(self, raw: Array) -> None:
+        """Set the threshold of the losses of rows."""
         self._set_delta((raw[0] - self.y) / self.unit)
 
     def _set_delta(self, residual: Array) -> None:
@@ -114,7 +138,7 @@ class Huber(Loss):
         self._set_delta(residual)
         np.clip(residual, -self.delta, self.delta, out=gradient)
 
-    def values(self, y: Array, raw: Array) -> Array:
+    def row_losses(self, y: Array, raw: Array) -> Array:
         """Return the loss of each row."""
         size, delta = np.abs(y - raw[0]) / self.unit, self.first_delta
         if delta is None:
@@ -125,7 +149,7 @@ class Huber(Loss):
         self, grower: _native.BoostingGrower, raw: Array, gradient: Array, hessian: Array | None,
         weight: Array | None,
     ) -> Array:  # fmt: skip
-        """Return the median of each leaf plus the mean of the clipped residuals about it."""
+        """Return the step of each leaf: its median plus the mean clipped residual about it."""
         residual = (self.y - raw[0]) / self.unit
         median = grower.leaf_quantiles(residual, weight, 0.5)[:, None]
         shifted = np.zeros((1, len(residual)))
