@@ -20,7 +20,7 @@ constexpr std::size_t kMaxValues = 8;
 constexpr std::size_t kMaxFactors = std::size_t(1) << 22;
 constexpr std::size_t kMaxTile = std::size_t(1) << 15;  // results of a segment: 256 kB
 
-// Gauss-Legendre rule on [0, 1]: exact for polynomials of degree 2 n - 1.
+// Gauss-Legendre quadrature on [0, 1]: exact for polynomials of degree 2 n - 1.
 struct Quadrature {
     std::vector<double> t, weight;
 
@@ -51,15 +51,17 @@ struct Quadrature {
 // A tree as the kernel takes it.
 struct PreparedTree {
     PathEdges path;
-    Quadrature rule;
+    Quadrature quadrature;
     std::vector<double> factors;
     std::vector<RealSplit> real;
     std::vector<std::int32_t> other;    // splits of other columns
     std::vector<double> values;         // of the leaves, times the scale
     std::vector<double> leaf_fraction;  // of the rows
 
-    PreparedTree(const ExplainedTrees& trees, std::size_t t, const std::vector<AnyColumn>& columns)
-        : path(trees.tree(t)), rule(std::max<std::size_t>(1, (path.max_slots + 1) / 2)) {
+    // Without rows to explain, only the fractions of the leaves are computed.
+    PreparedTree(const ExplainedTrees& trees, std::size_t t, const std::vector<AnyColumn>& columns,
+                 bool has_rows)
+        : path(trees.tree(t)), quadrature(std::max<std::size_t>(1, (path.max_slots + 1) / 2)) {
         const TreeView tree = trees.tree(t);
         for (std::size_t s = 0; s < path.splits.size(); ++s) {
             const PackedNode& node = tree.nodes[path.splits[s]];
@@ -77,7 +79,7 @@ struct PreparedTree {
                 values.push_back(
                     trees.values[std::size_t(trees.first[t] + leaf) * trees.n_values + k] *
                     trees.scale[t]);
-        add_factors(tree, trees.cover + trees.first[t]);
+        add_factors(tree, trees.cover + trees.first[t], has_rows);
     }
 
   private:
@@ -85,12 +87,12 @@ struct PreparedTree {
     // satisfies the conditions on the column, and if it fails here for the first time; the change
     // of (o - z) / (o t + z (1 - t)) in both cases; and the ratio if the row failed before, which
     // has no change.
-    void add_factors(const TreeView& tree, const double* cover) {
-        const std::size_t n = rule.t.size();
+    void add_factors(const TreeView& tree, const double* cover, bool has_rows) {
+        const std::size_t n = quadrature.t.size();
         std::vector<double> z(path.edges.size()), reach(path.edges.size());
         leaf_fraction.assign(path.leaves.size(), 1.0);
         const std::vector<std::int32_t> n_branches = branch_counts(tree);
-        factors.reserve(path.edges.size() * (4 * n + 1));
+        if (has_rows) factors.reserve(path.edges.size() * (4 * n + 1));
         for (std::size_t e = 0; e < path.edges.size(); ++e) {
             const ShapEdge& edge = path.edges[e];
             const std::int32_t split = path.splits[std::size_t(edge.split)];
@@ -110,16 +112,20 @@ struct PreparedTree {
             z[e] = before * fraction;
             reach[e] = (edge.parent < 0 ? 1.0 : reach[std::size_t(edge.parent)]) * fraction;
             if (edge.leaf >= 0) leaf_fraction[std::size_t(edge.leaf)] = reach[e];
+            if (!has_rows) continue;
             const auto mixture = [&](double q, double fraction_of) {
                 return q + fraction_of * (1 - q);
             };
             const auto slope = [&](double q, double fraction_of) {
                 return (1 - fraction_of) / mixture(q, fraction_of);
             };
-            for (const double q : rule.t) factors.push_back(mixture(q, z[e]) / mixture(q, before));
-            for (const double q : rule.t) factors.push_back(z[e] * (1 - q) / mixture(q, before));
-            for (const double q : rule.t) factors.push_back(slope(q, z[e]) - slope(q, before));
-            for (const double q : rule.t) factors.push_back(-1 / (1 - q) - slope(q, before));
+            for (const double q : quadrature.t)
+                factors.push_back(mixture(q, z[e]) / mixture(q, before));
+            for (const double q : quadrature.t)
+                factors.push_back(z[e] * (1 - q) / mixture(q, before));
+            for (const double q : quadrature.t)
+                factors.push_back(slope(q, z[e]) - slope(q, before));
+            for (const double q : quadrature.t) factors.push_back(-1 / (1 - q) - slope(q, before));
             factors.push_back(fraction);
         }
     }
@@ -157,7 +163,7 @@ class SegmentExplainer {
     }
 
     void add(std::size_t t, const PreparedTree& prepared) {
-        const std::size_t n_points = prepared.rule.t.size();
+        const std::size_t n_points = prepared.quadrature.t.size();
         const std::size_t n_chunk = std::min(kMaxValues, trees_.n_values);
         scratch_.resize(
             std::max(scratch_.size(), shap_scratch(prepared.path.depth, n_points, n_chunk)));
@@ -203,8 +209,8 @@ class SegmentExplainer {
                             prepared.path.edges.size(),
                             prepared.path.depth,
                             prepared.factors.data(),
-                            prepared.rule.weight.data(),
-                            prepared.rule.t.size(),
+                            prepared.quadrature.weight.data(),
+                            prepared.quadrature.t.size(),
                             values,
                             n,
                             trees_.n_outputs};
@@ -229,13 +235,15 @@ void path_dependent_shap(const ExplainedTrees& trees, const ExplainedRows& rows,
     std::fill_n(base, trees.n_outputs, 0.0);
     const std::size_t max_rows = std::clamp<std::size_t>(kMaxTile / width, kShapRows, 256);
     const std::size_t n_rows = max_rows / kShapRows * kShapRows;
+    Interrupt preparing;
     for (std::size_t t = 0; t < trees.n_trees;) {
         // Results are added tree by tree in order, so that they do not depend on the threads.
         std::vector<std::unique_ptr<PreparedTree>> prepared;
         const std::size_t first = t;
         std::size_t n_factors = 0, work = 0;
         for (; t < trees.n_trees && n_factors < kMaxFactors; ++t) {
-            prepared.push_back(std::make_unique<PreparedTree>(trees, t, rows.columns));
+            if (preparing.stopped(0)) throw Interrupted{};
+            prepared.push_back(std::make_unique<PreparedTree>(trees, t, rows.columns, rows.n > 0));
             const PreparedTree& own = *prepared.back();
             n_factors += own.factors.size();
             work += own.factors.size() * trees.n_values;

@@ -21,7 +21,7 @@
 // for each pattern of rows, and from the distinct patterns of the background.
 //
 // References: Lundberg et al. (2020), "From local explanations to global understanding with
-// explainable AI for trees", Nature Machine Intelligence 2. Bifet, Read & Xu (2022), "Linear
+// explainable AI for trees", Nature Machine Intelligence 2. Yu, Xu, Bifet & Read (2022), "Linear
 // TreeShap", NeurIPS. Yang (2021), "Fast TreeSHAP", arXiv:2109.09847. Mitchell, Frank & Holmes
 // (2022), "GPUTreeShap", PeerJ Computer Science 8.
 #pragma once
