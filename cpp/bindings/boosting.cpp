@@ -310,9 +310,9 @@ void logistic_gradients(Array1<const double> y, Array1<const double> raw,
         for_segments(parts, threads_for(20.0 * double(n), checked_threads(threads)),
                      [&](std::size_t s, int, Interrupt&) {
                          const std::size_t i = parts.begin(s);
-                         boosting_kernels().logistic(y.data() + i, raw.data() + i,
-                                                     w ? w + i : nullptr, parts.end(s) - i,
-                                                     gradient.data() + i, hessian.data() + i);
+                         boosting_kernels().logistic_gradients(
+                             y.data() + i, raw.data() + i, w ? w + i : nullptr, parts.end(s) - i,
+                             gradient.data() + i, hessian.data() + i);
                      });
     });
 }
@@ -330,7 +330,7 @@ void softmax_gradients(Array1<const std::int32_t> label, Array2<const double> ra
         for_segments(parts, threads_for(20.0 * double(n * classes), checked_threads(threads)),
                      [&](std::size_t s, int, Interrupt&) {
                          const std::size_t i = parts.begin(s);
-                         boosting_kernels().softmax(
+                         boosting_kernels().softmax_gradients(
                              label.data() + i, raw.data() + i, w ? w + i : nullptr,
                              parts.end(s) - i, n, classes, gradient.data() + i, hessian.data() + i);
                      });

@@ -75,15 +75,15 @@ typename Layout::Word pack(Number gradient, Number hessian) {
 template <typename Layout>
 void check_sums(std::size_t n) {
     RandomSource random(n);
-    const auto max_unit = Number(Layout::max_unit(n));
-    expect(max_unit >= 1, "a unit for " + std::to_string(n) + " rows");
+    const auto max_quantized = Number(Layout::max_quantized(n));
+    expect(max_quantized >= 1, "a unit for " + std::to_string(n) + " rows");
     for (const bool extreme : {false, true}) {
         typename Layout::Word sum{}, part{};
         GradientSum expected, of_part;
         for (std::size_t i = 0; i < n; ++i) {
-            const Number g =
-                extreme ? -max_unit : Number(random.below(2 * max_unit + 1)) - max_unit;
-            const Number h = extreme ? max_unit : 1 + Number(random.below(max_unit));
+            const Number g = extreme ? -max_quantized
+                                     : Number(random.below(2 * max_quantized + 1)) - max_quantized;
+            const Number h = extreme ? max_quantized : 1 + Number(random.below(max_quantized));
             sum += pack<Layout>(g, h);
             expected += {g, h};
             if (i % 3 != 0) continue;
@@ -115,24 +115,24 @@ void gradients_are_rounded_to_units() {
             boosting::measure_gradients({gradient.data(), hessian.data(), nullptr, 4, 1}, rows, 1);
         expect(scale.max_gradient == size && scale.max_hessian == size, "sizes");
         expect(!scale.equal_hessians && near(scale.mean_hessian / size, 1.451 / 4), "means");
-        scale.set_units(1000);
+        scale.set_max_quantized(1000);
         boosting::GradientBlock block;
         block.load({gradient.data(), hessian.data(), nullptr, 4, 1}, 0, 4, 0);
         block.round(scale.gradient_factor, scale.hessian_factor);
         const auto units = [](const Number* first) {
             return std::vector<Number>(first, first + 4);
         };
-        expect(units(block.gradient_units) == std::vector<Number>{1000, -500, 333, 0},
+        expect(units(block.quantized_gradient) == std::vector<Number>{1000, -500, 333, 0},
                "rounded to the nearest unit");
-        expect(units(block.hessian_units) == std::vector<Number>{1000, 250, 200, 1},
+        expect(units(block.quantized_hessian) == std::vector<Number>{1000, 250, 200, 1},
                "units of Hessians");
     }
     // Few rows with nearly all of the gradient need wide cells.
     GradientScale scale;
     scale.max_gradient = scale.max_hessian = 1;
-    scale.mean_gradient = scale.mean_hessian = 0.1;
+    scale.mean_abs_gradient = scale.mean_hessian = 0.1;
     expect(boosting::packed_suffices(scale, 100'000, 0), "12 bits suffice");
-    scale.mean_gradient = 1e-5;
+    scale.mean_abs_gradient = 1e-5;
     expect(!boosting::packed_suffices(scale, 100'000, 0), "outliers");
     expect(boosting::packed_suffices(scale, 1000, 8) && !boosting::packed_suffices(scale, 1000, 40),
            "requested bits");
@@ -143,22 +143,22 @@ void sizes_are_those_of_every_row() {
     for (const std::size_t n : {1, 15, 16, 17, 100, 512}) {
         std::vector<double> gradient(n), hessian(n, 0.25);
         for (double& g : gradient) g = uniform(random) - 0.5;
-        GradientSizes expected;
+        GradientSummary expected;
         for (const double g : gradient) {
             expected.max_gradient = std::max(expected.max_gradient, std::abs(g));
             expected.gradient_sum += std::abs(g);
         }
-        const auto measure = [&] {
-            return boosting_kernels().measure(gradient.data(), hessian.data(), n, 0.25);
+        const auto summarize = [&] {
+            return boosting_kernels().summarize(gradient.data(), hessian.data(), n, 0.25);
         };
-        const GradientSizes sizes = measure();
-        expect(sizes.max_gradient == expected.max_gradient && sizes.max_hessian == 0.25 &&
-                   near(sizes.gradient_sum, expected.gradient_sum) &&
-                   near(sizes.hessian_sum, 0.25 * double(n)) && sizes.equal_hessians,
-               "sizes of " + std::to_string(n) + " rows");
+        const GradientSummary summary = summarize();
+        expect(summary.max_gradient == expected.max_gradient && summary.max_hessian == 0.25 &&
+                   near(summary.gradient_sum, expected.gradient_sum) &&
+                   near(summary.hessian_sum, 0.25 * double(n)) && summary.equal_hessians,
+               "summary of " + std::to_string(n) + " rows");
         for (std::size_t i = 0; i < n; ++i) {
             hessian[i] = 0.5;
-            expect(!measure().equal_hessians && measure().max_hessian == 0.5,
+            expect(!summarize().equal_hessians && summarize().max_hessian == 0.5,
                    "another Hessian in row " + std::to_string(i));
             hessian[i] = 0.25;
         }
@@ -182,18 +182,18 @@ void blocks_hold_the_gradients_of_their_rows() {
 
 void rows_are_divided_by_ranges_of_codes() {
     RandomSource random(3);
-    for (const std::size_t n_codes : {1, 17, 500, 3000}) {
-        std::vector<std::uint8_t> codes(n_codes);
+    for (const std::size_t n_table_rows : {1, 17, 500, 3000}) {
+        std::vector<std::uint8_t> codes(n_table_rows);
         for (std::uint8_t& code : codes) code = std::uint8_t(random.below(256));
         for (const std::size_t step : {1, 2, 7}) {
             RowList rows, divided, expected, on_right;
-            for (std::size_t row = 0; row < n_codes; row += step)
+            for (std::size_t row = 0; row < n_table_rows; row += step)
                 rows.push_back(std::uint32_t(row));
             for (const RightCodes right :
                  {RightCodes{100, 156}, RightCodes{7, 0}, RightCodes{0, 256}, RightCodes{250, 5}}) {
                 divided.assign(rows.size(), 0);
-                const std::size_t n_left = boosting_kernels().divide(
-                    codes.data(), n_codes, rows.data(), rows.size(), right, divided.data());
+                const std::size_t n_left = boosting_kernels().partition(
+                    codes.data(), n_table_rows, rows.data(), rows.size(), right, divided.data());
                 expected.clear();
                 on_right.clear();
                 for (const std::uint32_t row : rows)
@@ -222,15 +222,19 @@ void check_histogram(std::size_t rows, std::uint32_t n_columns, std::uint32_t n_
     for (std::uint32_t row = 0; row < rows; ++row)
         if (row % 5 != 0) some.push_back(row);
 
-    for (const std::uint32_t first : {0u, n_columns / 3}) {
+    // All columns, the last ones, and every third one.
+    for (const auto& [first, step] : {std::pair{0u, 1u}, {n_columns / 3, 1u}, {0u, 3u}}) {
+        std::vector<std::int32_t> columns;
+        for (std::uint32_t j = first; j < n_columns; j += step) columns.push_back(std::int32_t(j));
         std::vector<std::uint64_t> cells(matrix.n_cells()), expected(matrix.n_cells());
-        matrix.add(some, first, n_columns, values.data(), 1, cells.data());
+        matrix.add(some, columns, values.data(), 1, cells.data());
         for (const std::uint32_t row : some)
-            for (std::uint32_t j = first; j < n_columns; ++j)
-                expected[matrix.offset(j) + table.code(j, row)] += values[row];
-        expect(cells == expected, std::to_string(rows) + " rows, " + std::to_string(n_columns) +
-                                      " columns of " + std::to_string(n_codes) + " codes from " +
-                                      std::to_string(first));
+            for (const std::int32_t j : columns)
+                expected[matrix.offset(std::size_t(j)) + table.code(std::uint32_t(j), row)] +=
+                    values[row];
+        expect(cells == expected,
+               std::to_string(rows) + " rows, " + std::to_string(columns.size()) + " columns of " +
+                   std::to_string(n_codes) + " codes from " + std::to_string(first));
     }
 }
 
@@ -371,12 +375,13 @@ void branches_of_exactly_min_rows_are_found() {
         config.min_rows = 20;
         GradientScale scale;
         scale.max_gradient = scale.max_hessian = 1;
-        scale.set_units(PackedGradients::max_unit(n));
+        scale.set_max_quantized(PackedGradients::max_quantized(n));
         SplitSearch search(config, scale, 1);
         // 20 rows on the right with another gradient.
         const std::vector<std::uint64_t> words{
-            std::uint64_t(n - 20) * pack<PackedGradients>(-scale.max_units / 2, scale.max_units),
-            20 * pack<PackedGradients>(scale.max_units, scale.max_units), 0};
+            std::uint64_t(n - 20) *
+                pack<PackedGradients>(-scale.max_quantized / 2, scale.max_quantized),
+            20 * pack<PackedGradients>(scale.max_quantized, scale.max_quantized), 0};
         const GradientSum total = PackedGradients::sum(words[0] + words[1]);
         BoostedNode node;
         search.to_real(&total, Number(n), node.sums);

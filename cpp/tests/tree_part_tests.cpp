@@ -10,6 +10,7 @@
 #include "tree/grow/histogram_store.hpp"
 #include "tree/grow/node_search.hpp"
 #include "tree/grow/row_store.hpp"
+#include "tree/grow/split_order.hpp"
 #include "tree_table.hpp"
 
 namespace ceiba::tests {

@@ -69,11 +69,11 @@ void nodes_have_the_rows_that_their_splits_select() {
             expect(std::equal(total.begin(), total.end(), builder.cell(v)), "totals" + what);
             expect(builder.count(v) == Number(rows[v].size()), "rows" + what);
             if (node.end > node.begin)
-                expect(node.end - node.begin == Number(rows[v].size()), "range" + what);
+                expect(node.end - node.begin == rows[v].size(), "range" + what);
             const bool partitioned = node.expanded() && node.end > node.begin &&
                                      builder.nodes[std::size_t(node.child)].end > node.begin;
             if (!partitioned) continue;
-            std::int64_t begin = node.begin;
+            std::uint32_t begin = node.begin;
             for (std::int32_t b = 0; b < node.n_branches; ++b) {
                 const tree::Node& branch = builder.nodes[std::size_t(node.child + b)];
                 expect(branch.begin == begin, "the branches follow each other" + what);

@@ -49,10 +49,10 @@ void BoostingGrower<Code>::grow(const Gradients& gradients, std::span<const std:
     const auto run = [&]<typename Layout>(std::type_identity<Layout>,
                                           std::vector<typename Layout::Word>& values,
                                           HistogramStore<Layout>& histograms) {
-        double max_unit = Layout::max_unit(rows_.size());
+        double max_quantized = Layout::max_quantized(rows_.size());
         if (config_.gradient_bits > 0)
-            max_unit = std::min(max_unit, std::ldexp(1.0, config_.gradient_bits - 1));
-        scale.set_units(max_unit);
+            max_quantized = std::min(max_quantized, std::ldexp(1.0, config_.gradient_bits - 1));
+        scale.set_max_quantized(max_quantized);
         // The growers that share the codes keep their memory between trees.
         histograms.set_max_bytes(config_.max_histogram_bytes / std::size_t(codes_.use_count()));
         TreeGrowth<Code, Layout>(*this, gradients, scale, std::move(columns), seed, threads, values,
@@ -70,7 +70,7 @@ std::vector<RealSums> BoostingGrower<Code>::leaf_sums(const Gradients& gradients
                                                       bool as_grown) const {
     const std::size_t outputs = gradients.outputs;
     GradientScale scale = as_grown ? scale_ : measure_gradients(gradients, rows_, threads_);
-    scale.set_units(std::min(0x1p50, std::floor(0x1p62 / double(rows_.size()))));
+    scale.set_max_quantized(std::min(0x1p50, std::floor(0x1p62 / double(rows_.size()))));
     const Segments parts = segments(columns_.rows, 4096);
     const int threads = threads_for(4.0 * double(columns_.rows * outputs), threads_);
     // Integers: the order of the rows does not matter.
@@ -91,7 +91,7 @@ std::vector<RealSums> BoostingGrower<Code>::leaf_sums(const Gradients& gradients
                 block.round(scale.gradient_factor, scale.hessian_factor);
                 for (std::size_t i = 0; i < size; ++i)
                     own[leaf_index_[rows[i]] * outputs + k] +=
-                        GradientSum{block.gradient_units[i], block.hessian_units[i]};
+                        GradientSum{block.quantized_gradient[i], block.quantized_hessian[i]};
             }
         });
     });
@@ -109,10 +109,9 @@ std::vector<RealSums> BoostingGrower<Code>::leaf_sums(const Gradients& gradients
 }
 
 template <typename Code>
-void BoostingGrower<Code>::index_leaves() {
+void BoostingGrower<Code>::index_leaves(int threads) {
     leaf_index_.resize(columns_.rows);
-    for_segments({leaves_.size(), leaves_.size()},
-                 threads_for(2.0 * double(rows_.size()), threads_),
+    for_segments({leaves_.size(), leaves_.size()}, threads_for(2.0 * double(rows_.size()), threads),
                  [&](std::size_t l, int, Interrupt&) {
                      for (const std::uint32_t row : rows_of(leaves_[l]))
                          leaf_index_[row] = std::uint32_t(l);
@@ -122,7 +121,7 @@ void BoostingGrower<Code>::index_leaves() {
     for (std::size_t l = 0; l < leaves_.size(); ++l)
         index[std::size_t(leaves_[l].node)] = std::uint32_t(l);
     const Segments parts = segments(columns_.rows, 4096);
-    for_segments(parts, threads_for(20.0 * double(columns_.rows), threads_),
+    for_segments(parts, threads_for(20.0 * double(columns_.rows), threads),
                  [&](std::size_t s, int, Interrupt&) {
                      for (std::size_t row = parts.begin(s); row < parts.end(s); ++row)
                          if (!in_sample_[row]) leaf_index_[row] = index[std::size_t(node_of(row))];

@@ -64,7 +64,7 @@ class BoostingGrower {
     const std::vector<double>& node_sums() const { return node_sums_; }
     const std::vector<double>& node_bounds() const { return node_bounds_; }
     // Sums of real gradients and Hessians over the rows of every leaf, exact in fixed point.
-    // `as_grown`: the gradients are those that the tree was grown from, whose sizes are known.
+    // `as_grown`: the gradients are those that the tree was grown from, whose scale is known.
     std::vector<RealSums> leaf_sums(const Gradients& gradients, bool as_grown) const;
     // Add the value of its leaf, (leaf, output), to the scores of every row, those outside of the
     // sample included. Scores are one array of n_rows numbers per output.
@@ -84,7 +84,7 @@ class BoostingGrower {
         : config_(config), columns_(columns), threads_(threads), codes_(std::move(codes)) {}
 
     // Write the leaf of every row, those outside of the sample included, to leaf_index_.
-    void index_leaves();
+    void index_leaves(int threads);
     std::int32_t node_of(std::size_t row) const;
 
     BoostingConfig config_;

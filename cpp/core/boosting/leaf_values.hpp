@@ -42,11 +42,9 @@ void limit_by_constraints(const BoostingGrower<Code>& grower, const ValueOf& val
         const int direction = monotonic[std::size_t(nodes[node].column)];
         if (direction == 0) continue;
         const auto [lower, upper] = bounds[node];
-        const double left = std::clamp(value_of(child), lower, upper);
-        const double right = std::clamp(value_of(child + 1), lower, upper);
-        const double middle = left + (right - left) / 2;
-        bounds[direction > 0 ? child : child + 1].upper = middle;
-        bounds[direction > 0 ? child + 1 : child].lower = middle;
+        tree::separate(bounds[child], bounds[child + 1], direction,
+                       std::clamp(value_of(child), lower, upper),
+                       std::clamp(value_of(child + 1), lower, upper));
     }
     for (std::size_t l = 0; l < values.size(); ++l) {
         const auto [lower, upper] = bounds[std::size_t(grower.leaves()[l].node)];

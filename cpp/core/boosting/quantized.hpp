@@ -1,4 +1,4 @@
-// Quantized gradients: integers of one scale per round, and the cells that add them up.
+// Quantized gradients: integers of one scale per tree, and the cells that add them up.
 //
 // Sums of integers do not depend on their order, so a tree is the same for any number of threads
 // and any partitioning. In a packed cell the gradient sum is the upper half of a 64-bit word and
@@ -55,7 +55,9 @@ struct PackedGradients {
     }
     static GradientSum sum(Word word) { return {Number(word) >> 32, Number(word & 0xFFFFFFFF)}; }
     // Largest absolute value of a quantized gradient whose sums over n rows fit.
-    static double max_unit(std::size_t n) { return std::floor(double((1u << 31) - 1) / double(n)); }
+    static double max_quantized(std::size_t n) {
+        return std::floor(double((1u << 31) - 1) / double(n));
+    }
 };
 
 struct WideGradients {
@@ -74,7 +76,7 @@ struct WideGradients {
         return total;
     }
     static GradientSum sum(Word word) { return {word[0], word[1]}; }
-    static double max_unit(std::size_t n) {
+    static double max_quantized(std::size_t n) {
         return std::min(0x1p40, std::floor(0x1p62 / double(n)));
     }
 };
@@ -111,13 +113,13 @@ class GradientBlock {
     }
     // Round to units, of which there are so many per one.
     void round(double gradient_factor, double hessian_factor) {
-        boosting_kernels().round(gradient, size, gradient_factor, gradient_units);
-        boosting_kernels().round(hessian, size, hessian_factor, hessian_units);
+        boosting_kernels().round(gradient, size, gradient_factor, quantized_gradient);
+        boosting_kernels().round(hessian, size, hessian_factor, quantized_hessian);
     }
 
     std::size_t size = 0;
     const double *gradient = nullptr, *hessian = nullptr;
-    Number gradient_units[kRows], hessian_units[kRows];
+    Number quantized_gradient[kRows], quantized_hessian[kRows];
 
   private:
     double gradient_copy_[kRows], hessian_copy_[kRows];
@@ -126,22 +128,23 @@ class GradientBlock {
 // Units of smaller numbers could be zero, and their inverses infinite.
 constexpr double kMinSize = 1e-280;
 
-// Sizes of the gradients of a round, and the units in which they are rounded.
+// Sizes of the gradients of a tree, and the units in which they are rounded; means are those of
+// absolute values.
 struct GradientScale {
-    double max_gradient = 0, max_hessian = 0, mean_gradient = 0, mean_hessian = 0;
+    double max_gradient = 0, max_hessian = 0, mean_abs_gradient = 0, mean_hessian = 0;
     bool equal_hessians = true;
     double gradient_unit = 1, hessian_unit = 1;
     double gradient_factor = 1, hessian_factor = 1;  // units per one
-    Number max_units = 1;                            // of a Hessian
+    Number max_quantized = 1;                        // of a Hessian
 
-    // Choose units such that the largest gradient is `max_unit` of them.
-    void set_units(double max_unit) {
-        const double gradient = max_gradient > 0 ? std::max(max_gradient, kMinSize) : max_unit;
-        gradient_unit = gradient / max_unit;
-        hessian_unit = max_hessian / max_unit;
-        gradient_factor = max_unit / gradient;
-        hessian_factor = max_unit / max_hessian;
-        max_units = Number(max_unit);
+    // Choose units such that the largest gradient is `units` of them.
+    void set_max_quantized(double units) {
+        const double gradient = max_gradient > 0 ? std::max(max_gradient, kMinSize) : units;
+        gradient_unit = gradient / units;
+        hessian_unit = max_hessian / units;
+        gradient_factor = units / gradient;
+        hessian_factor = units / max_hessian;
+        max_quantized = Number(units);
     }
 };
 
@@ -152,12 +155,12 @@ void for_blocks(std::size_t begin, std::size_t end, const Body& body) {
         body(i, std::min(GradientBlock::kRows, end - i));
 }
 
-inline void add_sizes(GradientSizes& sizes, const GradientSizes& other) {
-    sizes.max_gradient = std::max(sizes.max_gradient, other.max_gradient);
-    sizes.max_hessian = std::max(sizes.max_hessian, other.max_hessian);
-    sizes.gradient_sum += other.gradient_sum;
-    sizes.hessian_sum += other.hessian_sum;
-    sizes.equal_hessians &= other.equal_hessians;
+inline void merge_summaries(GradientSummary& summary, const GradientSummary& other) {
+    summary.max_gradient = std::max(summary.max_gradient, other.max_gradient);
+    summary.max_hessian = std::max(summary.max_hessian, other.max_hessian);
+    summary.gradient_sum += other.gradient_sum;
+    summary.hessian_sum += other.hessian_sum;
+    summary.equal_hessians &= other.equal_hessians;
 }
 
 // Measure the gradients of some rows, ascending. The segments do not depend on the threads, so
@@ -165,7 +168,7 @@ inline void add_sizes(GradientSizes& sizes, const GradientSizes& other) {
 inline GradientScale measure_gradients(const Gradients& gradients,
                                        std::span<const std::uint32_t> rows, int threads) {
     const Segments parts = segments(rows.size(), 16384);
-    std::vector<GradientSizes> part(parts.count);
+    std::vector<GradientSummary> part(parts.count);
     const std::size_t outputs = gradients.outputs;
     const double first = rows.empty() ? 0 : gradients.hessian_of(rows[0], 0);
     for_segments(parts, threads_for(double(rows.size() * outputs), threads),
@@ -174,20 +177,20 @@ inline GradientScale measure_gradients(const Gradients& gradients,
                      for_blocks(parts.begin(s), parts.end(s), [&](std::size_t i, std::size_t n) {
                          for (std::size_t k = 0; k < outputs; ++k) {
                              block.load(gradients, rows.subspan(i, n), k);
-                             add_sizes(part[s], boosting_kernels().measure(
-                                                    block.gradient, block.hessian, n, first));
+                             merge_summaries(part[s], boosting_kernels().summarize(
+                                                          block.gradient, block.hessian, n, first));
                          }
                      });
                  });
-    GradientSizes all;
-    for (const GradientSizes& own : part) add_sizes(all, own);
+    GradientSummary all;
+    for (const GradientSummary& own : part) merge_summaries(all, own);
     GradientScale scale;
     scale.max_gradient = all.max_gradient;
     scale.max_hessian = all.max_hessian;
     scale.equal_hessians = all.equal_hessians;
-    scale.mean_gradient = all.gradient_sum;
+    scale.mean_abs_gradient = all.gradient_sum;
     scale.mean_hessian = all.hessian_sum;
-    if (!std::isfinite(scale.mean_gradient) || !std::isfinite(scale.mean_hessian))
+    if (!std::isfinite(scale.mean_abs_gradient) || !std::isfinite(scale.mean_hessian))
         throw std::invalid_argument(
             "gradients and Hessians must be finite, got an overflow: decrease learning_rate, or "
             "scale y.");
@@ -198,7 +201,7 @@ inline GradientScale measure_gradients(const Gradients& gradients,
                 "some Hessian must be at least 1e-280: decrease learning_rate, or scale the loss.");
         scale.max_hessian = kMinSize;
     }
-    scale.mean_gradient /= double(rows.size() * outputs);
+    scale.mean_abs_gradient /= double(rows.size() * outputs);
     scale.mean_hessian /= double(rows.size() * outputs);
     return scale;
 }
@@ -208,10 +211,10 @@ inline GradientScale measure_gradients(const Gradients& gradients,
 constexpr double kMinMeanUnits = 8;
 
 inline bool packed_suffices(const GradientScale& scale, std::size_t n, int bits) {
-    const double max_unit = PackedGradients::max_unit(n);
-    if (bits > 0) return std::ldexp(1.0, bits - 1) <= max_unit;
-    return scale.mean_gradient * max_unit >= kMinMeanUnits * scale.max_gradient &&
-           scale.mean_hessian * max_unit >= kMinMeanUnits * scale.max_hessian;
+    const double max_quantized = PackedGradients::max_quantized(n);
+    if (bits > 0) return std::ldexp(1.0, bits - 1) <= max_quantized;
+    return scale.mean_abs_gradient * max_quantized >= kMinMeanUnits * scale.max_gradient &&
+           scale.mean_hessian * max_quantized >= kMinMeanUnits * scale.max_hessian;
 }
 
 }  // namespace ceiba::boosting

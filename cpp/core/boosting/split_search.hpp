@@ -62,9 +62,9 @@ class SplitSearch {
     void to_real(const GradientSum* sums, Number rows, RealSums& out) const;
 
     // Find the best split of a column from the cells of its codes and of missing values. `counts`
-    // are the numbers of rows of each code; null: min_rows holds for all splits that the
-    // Hessians allow. The score of `best` is the gain; one that is not found has no gain above
-    // min_split_gain.
+    // are the numbers of rows of each code; null: min_rows is not enforced, except where
+    // equal Hessians count the rows. The score of `best` is the gain; one that is not found has no
+    // gain above min_split_gain.
     template <typename Layout>
     void find(const BoostedNode& node, const Column& column, const typename Layout::Word* cells,
               const std::uint32_t* counts, Candidate& best);

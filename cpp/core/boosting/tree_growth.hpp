@@ -20,8 +20,10 @@
 #include <vector>
 
 #include "boosting/boosting_grower.hpp"
+#include "boosting/row_partition.hpp"
 #include "common/parallel.hpp"
 #include "simd/boosting_kernels.hpp"
+#include "tree/grow/split_order.hpp"
 
 namespace ceiba::boosting {
 
@@ -32,7 +34,7 @@ using tree::Reason;
 using tree::TreeBuilder;
 
 // Up to so many codes of a branch are counted by columns, each thread for columns of its own.
-constexpr std::size_t kCountedByColumns = std::size_t(1) << 19;
+constexpr std::size_t kMaxCodesByColumns = std::size_t(1) << 19;
 
 // The growth of one tree: quantizes the gradients, then splits the leaves in growth order. `Layout`
 // is that of the histogram cells, which is chosen for each tree from its gradients. The tree and
@@ -98,7 +100,7 @@ class TreeGrowth {
     }
     bool is_open(std::size_t node) const { return builder_.nodes[node].reason == Reason::kOpen; }
 
-    // Round the gradients of all rows, and return their sums.
+    // Round the gradients of the rows of the sample, and return their sums.
     std::vector<GradientSum> quantize() {
         if (values_.size() < gradients_.rows * outputs_) values_.resize(gradients_.rows * outputs_);
         const std::span<const std::uint32_t> rows = grower_.rows_;
@@ -113,8 +115,8 @@ class TreeGrowth {
                     for (std::size_t k = 0; k < outputs_; ++k) {
                         block.load(gradients_, rows.subspan(i, n), k);
                         block.round(scale_.gradient_factor, scale_.hessian_factor);
-                        sums[s * outputs_ + k] +=
-                            Layout::pack(block.gradient_units, block.hessian_units, n, words);
+                        sums[s * outputs_ + k] += Layout::pack(block.quantized_gradient,
+                                                               block.quantized_hessian, n, words);
                         for (std::size_t l = 0; l < n; ++l)
                             values_[rows[i + l] * outputs_ + k] = words[l];
                     }
@@ -127,8 +129,8 @@ class TreeGrowth {
 
     void set_rows(std::size_t node, std::size_t begin, std::size_t end) {
         Node& n = builder_.nodes[node];
-        n.begin = std::int64_t(begin);
-        n.end = std::int64_t(end);
+        n.begin = std::uint32_t(begin);
+        n.end = std::uint32_t(end);
         builder_.cell(node)[0] = Number(end - begin);
         if (is_last_)
             n.reason = Reason::kLeaves;
@@ -141,7 +143,7 @@ class TreeGrowth {
     // The best splits of the columns at one node.
     struct ColumnSearch {
         std::size_t node;
-        BoostedNode sums;
+        BoostedNode scored_node;
         std::vector<std::int32_t> columns;
         std::vector<Candidate> found;       // one per column
         std::vector<std::uint8_t> counted;  // whether the rows of a column were counted
@@ -171,7 +173,8 @@ class TreeGrowth {
         std::vector<ColumnSearch> searches;
         for (const std::size_t node : nodes) {
             if (!is_open(node)) continue;
-            if (!histograms_.contains(node)) histograms_.put(node, count(node), *nodes.begin());
+            if (!histograms_.contains(node))
+                histograms_.put(node, build_histogram(node), *nodes.begin());
             searches.push_back({node, node_of(node), columns_of(node), {}, {}, 0});
         }
         find(searches, branches);
@@ -204,7 +207,7 @@ class TreeGrowth {
     void find(std::span<ColumnSearch> searches, const BranchHistograms& branches) {
         const std::size_t p = grower_.columns_.count();
         const double n_cells = double(codes_.n_cells() * outputs_);
-        double work = 2.0 * double(branches.rows.size() * p * outputs_);
+        double work = 2.0 * double(branches.rows.size() * tree_columns_.size() * outputs_);
         for (ColumnSearch& search : searches) {
             search.found.assign(search.columns.size(), Candidate{});
             search.counted.assign(search.columns.size(), 0);
@@ -234,7 +237,7 @@ class TreeGrowth {
                         SplitSearch& splits) {
         const auto j = std::size_t(search.columns[i]);
         const Word* cells = histograms_.at(search.node).words() + codes_.offset(j) * outputs_;
-        splits.template find<Layout>(search.sums, grower_.columns_.columns[j], cells, counts,
+        splits.template find<Layout>(search.scored_node, grower_.columns_.columns[j], cells, counts,
                                      search.found[i]);
     }
 
@@ -242,7 +245,12 @@ class TreeGrowth {
         const std::size_t begin = codes_.offset(first) * outputs_;
         const std::size_t end = codes_.offset(last) * outputs_;
         std::fill(branches.smaller + begin, branches.smaller + end, Word{});
-        codes_.add(branches.rows, first, last, values_.data(), outputs_, branches.smaller);
+        const auto position = [&](std::size_t column) {
+            return std::lower_bound(tree_columns_.begin(), tree_columns_.end(),
+                                    std::int32_t(column));
+        };
+        codes_.add(branches.rows, std::span(position(first), position(last)), values_.data(),
+                   outputs_, branches.smaller);
         for (std::size_t i = begin; i < end; ++i) branches.larger[i] -= branches.smaller[i];
     }
 
@@ -259,7 +267,7 @@ class TreeGrowth {
         // A branch has at least H / max(h) rows, which are mostly enough.
         const Number left = sums_of(search.node, search.column(), left_codes)[0].hessian;
         const Number right = states_[search.node].sums[0].hessian - left;
-        if (std::min(left, right) >= config_.min_rows * scale_.max_units) return false;
+        if (std::min(left, right) >= config_.min_rows * scale_.max_quantized) return false;
         count_rows_by_code(search);
         Number rows = 0;
         for (const std::uint32_t code : left_codes) rows += counts_[code];
@@ -375,11 +383,11 @@ class TreeGrowth {
         const bool is_first = n_rows(child) >= n_rows(child + 1);
         const std::size_t larger = is_first ? child : child + 1;
         const std::size_t smaller = is_first ? child + 1 : child;
-        if (n_rows(smaller) * grower_.columns_.count() * outputs_ > kCountedByColumns ||
+        if (n_rows(smaller) * tree_columns_.size() * outputs_ > kMaxCodesByColumns ||
             !is_open(smaller) || !histograms_.contains(node)) {
             histograms_.split(
                 node, child, child + 2, larger, [&](std::size_t b) { return is_open(b); },
-                [&](std::size_t b) { return count(b); });
+                [&](std::size_t b) { return build_histogram(b); });
             return {};
         }
         Histogram<Layout> counted = histograms_.make(Layout(outputs_));
@@ -400,9 +408,8 @@ class TreeGrowth {
             searches_[0].to_real(states_[branch].sums.data(), 0, sums);
             return searches_[0].clipped_value(sums.gradient[0], sums.hessian[0], bounds);
         };
-        const double middle = (value(child) + value(child + 1)) / 2;
-        states_[direction > 0 ? child : child + 1].bounds.upper = middle;
-        states_[direction > 0 ? child + 1 : child].bounds.lower = middle;
+        tree::separate(states_[child].bounds, states_[child + 1].bounds, direction, value(child),
+                       value(child + 1));
     }
 
     // Partition the rows of a node; returns the number of rows on the left.
@@ -412,8 +419,8 @@ class TreeGrowth {
         const Code* codes = grower_.columns_.column(j);
         const std::uint32_t missing_code = grower_.columns_.columns[j].missing_code();
         const auto partition_by = [&](const auto& divide) {
-            return tree::partition_in_two(grower_.rows_.data() + begin_of(node), n_rows(node),
-                                          divide, grower_.spare_rows_, threads_);
+            return partition_in_two(grower_.rows_.data() + begin_of(node), n_rows(node), divide,
+                                    grower_.spare_rows_, threads_);
         };
         if constexpr (sizeof(Code) == 1) {
             if (n.shape == tree::SplitShape::kThreshold && n.missing_branch <= 1) {
@@ -421,23 +428,22 @@ class TreeGrowth {
                 const std::uint32_t end = missing_code + std::uint32_t(n.missing_branch == 1);
                 return partition_by(
                     [&](const std::uint32_t* rows, std::size_t count, std::uint32_t* out) {
-                        return boosting_kernels().divide(codes, grower_.columns_.rows, rows, count,
-                                                         {first, end - first}, out);
+                        return boosting_kernels().partition(codes, grower_.columns_.rows, rows,
+                                                            count, {first, end - first}, out);
                     });
             }
         }
         return tree::with_branches(builder_, n, missing_code, [&](const auto& branch) {
-            return partition_by(
-                tree::divide_by([&](std::uint32_t row) { return branch(codes[row]); }));
+            return partition_by(divide_by([&](std::uint32_t row) { return branch(codes[row]); }));
         });
     }
 
-    Histogram<Layout> count(std::size_t node) {
+    Histogram<Layout> build_histogram(std::size_t node) {
         Histogram<Layout> histogram = histograms_.make(Layout(outputs_));
         const std::size_t n_cells = codes_.n_cells();
         histogram.begin(n_cells);
         const std::span<const std::uint32_t> rows = rows_of(node);
-        const double work = double(rows.size() * grower_.columns_.count() * outputs_);
+        const double work = double(rows.size() * tree_columns_.size() * outputs_);
         const int threads = threads_for(2.0 * work, threads_);
         const Segments parts{rows.size(), std::size_t(threads)};
         std::vector<Histogram<Layout>> others;
@@ -445,8 +451,8 @@ class TreeGrowth {
         for_segments(parts, threads, [&](std::size_t s, int, Interrupt&) {
             if (s > 0) others[s - 1].begin(n_cells);
             Histogram<Layout>& part = s == 0 ? histogram : others[s - 1];
-            codes_.add(rows.subspan(parts.begin(s), parts.end(s) - parts.begin(s)), 0,
-                       grower_.columns_.count(), values_.data(), outputs_, part.words());
+            codes_.add(rows.subspan(parts.begin(s), parts.end(s) - parts.begin(s)), tree_columns_,
+                       values_.data(), outputs_, part.words());
         });
         for (Histogram<Layout>& other : others) {
             histogram.add(other);
@@ -464,7 +470,7 @@ class TreeGrowth {
             grower_.leaves_.push_back(
                 {std::int32_t(node), begin_of(node), end_of(node), states_[node].bounds});
         }
-        grower_.index_leaves();
+        grower_.index_leaves(threads_);
     }
 
     void keep_sums() {
@@ -487,7 +493,7 @@ class TreeGrowth {
     const Gradients& gradients_;
     const GradientScale& scale_;
     std::size_t outputs_;
-    std::vector<std::int32_t> tree_columns_;
+    std::vector<std::int32_t> tree_columns_;  // those that the tree may test, ascending
     std::uint64_t seed_;
     HistogramStore<Layout>& histograms_;
     int threads_;

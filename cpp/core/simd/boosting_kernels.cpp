@@ -23,8 +23,8 @@ inline double shrink(double gradient, double alpha) {
 
 // Sixteen sums, so that additions need not wait for each other and every instruction set adds in
 // the same order.
-GradientSizes measure(const double* gradient, const double* hessian, std::size_t n,
-                      double first_hessian) {
+GradientSummary summarize(const double* gradient, const double* hessian, std::size_t n,
+                          double first_hessian) {
     constexpr std::size_t kSums = 16, kWidth = kLanes<double>, kVectors = kSums / kWidth;
     Doubles max_gradients[kVectors] = {}, max_hessians[kVectors] = {};
     Doubles gradients[kVectors] = {}, hessians[kVectors] = {};
@@ -41,24 +41,25 @@ GradientSizes measure(const double* gradient, const double* hessian, std::size_t
             hessians[v] += h;
             differ |= h != first_hessian;
         }
-    GradientSizes sizes;
+    GradientSummary summary;
     const auto add = [&](double max_gradient, double max_hessian, double g, double h) {
-        sizes.max_gradient = max_gradient > sizes.max_gradient ? max_gradient : sizes.max_gradient;
-        sizes.max_hessian = max_hessian > sizes.max_hessian ? max_hessian : sizes.max_hessian;
-        sizes.gradient_sum += g;
-        sizes.hessian_sum += h;
+        summary.max_gradient =
+            max_gradient > summary.max_gradient ? max_gradient : summary.max_gradient;
+        summary.max_hessian = max_hessian > summary.max_hessian ? max_hessian : summary.max_hessian;
+        summary.gradient_sum += g;
+        summary.hessian_sum += h;
     };
     for (std::size_t v = 0; v < kVectors; ++v)
         for (std::size_t l = 0; l < kWidth; ++l) {
             add(max_gradients[v][l], max_hessians[v][l], gradients[v][l], hessians[v][l]);
-            sizes.equal_hessians &= differ[l] == 0;
+            summary.equal_hessians &= differ[l] == 0;
         }
     for (; i < n; ++i) {
         const double g = __builtin_fabs(gradient[i]), h = hessian[i];
         add(g, h, g, h);
-        sizes.equal_hessians &= h == first_hessian;
+        summary.equal_hessians &= h == first_hessian;
     }
-    return sizes;
+    return summary;
 }
 
 // Truncation after adding a half away from zero.
@@ -83,9 +84,9 @@ std::uint64_t pack(const std::int64_t* __restrict gradient, const std::int64_t* 
 
 // With AVX-512 the codes of sixteen rows are gathered, four bytes each of which one is the code,
 // and the rows are compressed to both sides: 0.4 instead of 1.5 ns per row.
-std::size_t divide(const std::uint8_t* codes, [[maybe_unused]] std::size_t n_codes,
-                   const std::uint32_t* rows, std::size_t n, const RightCodes& right,
-                   std::uint32_t* out) {
+std::size_t partition(const std::uint8_t* codes, [[maybe_unused]] std::size_t n_table_rows,
+                      const std::uint32_t* rows, std::size_t n, const RightCodes& right,
+                      std::uint32_t* out) {
     std::size_t i = 0, front = 0, back = n;
 #if defined(__AVX512F__)
     const __m512i first = _mm512_set1_epi32(int(right.first));
@@ -95,7 +96,7 @@ std::size_t divide(const std::uint8_t* codes, [[maybe_unused]] std::size_t n_cod
         _mm512_setr_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
     // The last rows are left to the loop below, which reads no byte behind the codes; so are rows
     // that are negative as offsets of a gather.
-    const std::size_t end = n_codes < 0x80000000 ? n_codes : 0x80000000;
+    const std::size_t end = n_table_rows < 0x80000000 ? n_table_rows : 0x80000000;
     for (; i + 16 <= n && rows[i + 15] + std::size_t(4) <= end; i += 16) {
         const __m512i row = _mm512_loadu_si512(rows + i);
         const __m512i code = _mm512_and_si512(_mm512_i32gather_epi32(row, codes, 1), byte);
@@ -200,8 +201,8 @@ inline Doubles probability(const Doubles& x) {
     return choose(x > 0, splat(1.0), e) / (1.0 + e);
 }
 
-void logistic(const double* y, const double* raw, const double* weight, std::size_t n,
-              double* gradient, double* hessian) {
+void logistic_gradients(const double* y, const double* raw, const double* weight, std::size_t n,
+                        double* gradient, double* hessian) {
     constexpr std::size_t kWidth = kLanes<double>;
     const auto compute = [](const Doubles& target, const Doubles& score, const Doubles& w,
                             Doubles& g, Doubles& h) {
@@ -245,8 +246,9 @@ inline void softmax_lanes(const Words& label, const double* raw, const Doubles& 
     }
 }
 
-void softmax(const std::int32_t* label, const double* raw, const double* weight, std::size_t n,
-             std::size_t stride, std::size_t classes, double* gradient, double* hessian) {
+void softmax_gradients(const std::int32_t* label, const double* raw, const double* weight,
+                       std::size_t n, std::size_t stride, std::size_t classes, double* gradient,
+                       double* hessian) {
     constexpr std::size_t kWidth = kLanes<double>;
     std::size_t i = 0;
     for (; i + kWidth <= n; i += kWidth) {
@@ -411,6 +413,8 @@ void walk(const WalkNodes& nodes, const float* rows, std::size_t n, std::size_t 
 
 extern const BoostingKernels CEIBA_BOOSTING_NAME(CEIBA_ISA);
 const BoostingKernels CEIBA_BOOSTING_NAME(CEIBA_ISA){
-    measure, round, pack, divide, prefix_sums, find_nonzero, scores, logistic, softmax, walk};
+    summarize,         round,        pack,   partition,
+    prefix_sums,       find_nonzero, scores, logistic_gradients,
+    softmax_gradients, walk};
 
 }  // namespace ceiba

@@ -15,8 +15,9 @@ struct NewtonSplit {
     double reg_lambda, reg_alpha, min_child_weight;
 };
 
-// Largest absolute values and sums of gradients and Hessians, and whether all Hessians are equal.
-struct GradientSizes {
+// Largest and summed absolute gradients, largest and summed Hessians, and whether all Hessians are
+// equal.
+struct GradientSummary {
     double max_gradient = 0, max_hessian = 0, gradient_sum = 0, hessian_sum = 0;
     bool equal_hessians = true;
 };
@@ -44,9 +45,9 @@ constexpr int kWalkMissingBit = 16, kWalkChildShift = 17;
 constexpr std::uint32_t kWalkEqual = 0x80000000;
 
 struct BoostingKernels {
-    // Sizes of n gradients and Hessians; `first_hessian` is that of the first row of all.
-    GradientSizes (*measure)(const double* gradient, const double* hessian, std::size_t n,
-                             double first_hessian);
+    // Summary of n gradients and Hessians; `first_hessian` is that of the first row of all.
+    GradientSummary (*summarize)(const double* gradient, const double* hessian, std::size_t n,
+                                 double first_hessian);
     // Round n numbers times a factor to the nearest integers.
     void (*round)(const double* x, std::size_t n, double factor, std::int64_t* units);
     // Pack n rounded gradients and Hessians of at least one unit into words
@@ -54,9 +55,11 @@ struct BoostingKernels {
     std::uint64_t (*pack)(const std::int64_t* gradient, const std::int64_t* hessian, std::size_t n,
                           std::uint64_t* words);
     // Copy n ascending rows to `out`, those of the left branch from its front on and those of the
-    // right one from its back on; returns the number on the left. The column has `n_codes` codes.
-    std::size_t (*divide)(const std::uint8_t* codes, std::size_t n_codes, const std::uint32_t* rows,
-                          std::size_t n, const RightCodes& right, std::uint32_t* out);
+    // right one from its back on; returns the number on the left. `codes` are those of all rows of
+    // the table, `n_table_rows`.
+    std::size_t (*partition)(const std::uint8_t* codes, std::size_t n_table_rows,
+                             const std::uint32_t* rows, std::size_t n, const RightCodes& right,
+                             std::uint32_t* out);
     // Sums of the first 1, 2, ... n packed words (boosting/quantized.hpp): gradients and Hessians,
     // times their units.
     void (*prefix_sums)(const std::uint64_t* words, std::size_t n, double gradient_unit,
@@ -69,12 +72,12 @@ struct BoostingKernels {
     void (*scores)(const double* gradient, const double* hessian, std::size_t m,
                    double add_gradient, double add_hessian, const NewtonSplit& split, double* out);
     // Gradients and Hessians of the binary log-loss for n rows.
-    void (*logistic)(const double* y, const double* raw, const double* weight, std::size_t n,
-                     double* gradient, double* hessian);
+    void (*logistic_gradients)(const double* y, const double* raw, const double* weight,
+                               std::size_t n, double* gradient, double* hessian);
     // The same of the multinomial log-loss: `classes` arrays of n numbers each, `stride` apart.
-    void (*softmax)(const std::int32_t* label, const double* raw, const double* weight,
-                    std::size_t n, std::size_t stride, std::size_t classes, double* gradient,
-                    double* hessian);
+    void (*softmax_gradients)(const std::int32_t* label, const double* raw, const double* weight,
+                              std::size_t n, std::size_t stride, std::size_t classes,
+                              double* gradient, double* hessian);
     // Find the leaves of n rows of `width` floats; n is a multiple of kWalkRows.
     void (*walk)(const WalkNodes& nodes, const float* rows, std::size_t n, std::size_t width,
                  std::uint32_t* leaf);

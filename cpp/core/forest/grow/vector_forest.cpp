@@ -5,6 +5,7 @@
 
 #include "common/parallel.hpp"
 #include "tree/grow/column_sampler.hpp"
+#include "tree/grow/split_order.hpp"
 
 namespace ceiba::forest {
 namespace {

@@ -9,6 +9,8 @@
 #include <stdexcept>
 #include <utility>
 
+#include "tree/grow/split_order.hpp"
+
 namespace ceiba::forest {
 namespace {
 

@@ -5,6 +5,7 @@
 #include "common/parallel.hpp"
 #include "tree/grow/grow.hpp"
 #include "tree/grow/node_search.hpp"
+#include "tree/grow/split_order.hpp"
 #include "tree/split/split_finder.hpp"
 
 namespace ceiba::tree {

@@ -2,8 +2,8 @@
 //
 // Large nodes are split one after the other, their columns distributed over the threads: a column
 // with few codes by a histogram (that of the largest branch is the parent's minus those of the
-// other branches), one with many codes by sorting. Without a limit on leaves, nodes that fit into the
-// cache are grown to the end in parallel (SubtreeGrower).
+// other branches), one with many codes by sorting. Without a limit on leaves, nodes that fit into
+// the cache are grown to the end in parallel (SubtreeGrower).
 #include <algorithm>
 #include <memory>
 #include <ranges>
@@ -14,6 +14,7 @@
 #include "tree/grow/histogram_store.hpp"
 #include "tree/grow/node_search.hpp"
 #include "tree/grow/row_store.hpp"
+#include "tree/grow/split_order.hpp"
 #include "tree/grow/subtree_grower.hpp"
 
 namespace ceiba::tree {
@@ -95,8 +96,8 @@ class InMemoryGrower {
     bool large(std::size_t node) const { return n_rows(node) > max_subtree_rows_; }
 
     void assign_rows(std::size_t node, std::size_t begin, std::size_t end) {
-        builder_.nodes[node].begin = std::int64_t(begin);
-        builder_.nodes[node].end = std::int64_t(end);
+        builder_.nodes[node].begin = std::uint32_t(begin);
+        builder_.nodes[node].end = std::uint32_t(end);
         compute_totals(builder_, node, std::views::iota(0u, std::uint32_t(end - begin)),
                        rows_.view(begin), rows_of(node).data(), targets_, search_.finder(0));
     }

@@ -12,6 +12,7 @@
 #include "tree/grow/grow.hpp"
 #include "tree/grow/node_search.hpp"
 #include "tree/grow/row_store.hpp"
+#include "tree/grow/split_order.hpp"
 #include "tree/grow/surrogates.hpp"
 
 namespace ceiba::tree {

@@ -1,10 +1,11 @@
-// Implementation of the growing tree, the order of splits and the final numbering.
+// Implementation of the growing tree.
 #include "tree/grow/tree_builder.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <numeric>
 #include <stdexcept>
+#include <utility>
 
 #include "common/random.hpp"
 
@@ -179,56 +180,73 @@ void TreeBuilder::record_candidates(std::size_t node,
     }
 }
 
-void TreeBuilder::decide(std::size_t node, const std::vector<std::int32_t>& columns_searched,
-                         const std::vector<Candidate>& best) {
-    Node& n = nodes[node];
-    std::size_t winner = best.size(), second = best.size();
-    bool has_candidates = false, no_gain = false, breaks_constraints = false;
-    const bool guard = config.split.gain_ratio && config.split.above_average_gain;
-    const double min_gain = guard ? average_gain(node, best) - kSlack : 0;
+// The best column of a node, the second best, and why there is no best one.
+struct TreeBuilder::Ranking {
+    std::size_t best, second;
     std::uint32_t ties = 0;
+    bool has_candidates = false, no_gain = false, breaks_constraints = false;
+
+    Reason reason_of_leaf() const {
+        return no_gain              ? Reason::kNoGain
+               : breaks_constraints ? Reason::kMonotonic
+               : has_candidates     ? Reason::kLeafRows
+                                    : Reason::kNoSplit;
+    }
+};
+
+TreeBuilder::Ranking TreeBuilder::rank_columns(std::size_t node,
+                                               const std::vector<Candidate>& columns) const {
+    Ranking ranking{columns.size(), columns.size()};
+    auto& [best, second, ties, has_candidates, no_gain, breaks_constraints] = ranking;
+    const bool guard = config.split.gain_ratio && config.split.above_average_gain;
+    const double min_gain = guard ? average_gain(node, columns) - kSlack : 0;
     const auto score = [&](std::size_t i) {
-        return i < best.size() ? best[i].score : -std::numeric_limits<double>::infinity();
+        return i < columns.size() ? columns[i].score : -std::numeric_limits<double>::infinity();
     };
-    for (std::size_t i = 0; i < best.size(); ++i) {
-        has_candidates = has_candidates || best[i].has_candidates;
-        no_gain = no_gain || best[i].no_gain;
-        breaks_constraints = breaks_constraints || best[i].breaks_constraints;
-        if (!best[i].found()) continue;
-        if (guard && (has_no_gain(node, best[i]) || gain(node, best[i]) < min_gain)) {
+    for (std::size_t i = 0; i < columns.size(); ++i) {
+        has_candidates = has_candidates || columns[i].has_candidates;
+        no_gain = no_gain || columns[i].no_gain;
+        breaks_constraints = breaks_constraints || columns[i].breaks_constraints;
+        if (!columns[i].found()) continue;
+        if (guard && (has_no_gain(node, columns[i]) || gain(node, columns[i]) < min_gain)) {
             no_gain = true;
             continue;
         }
-        if (winner == best.size() || best[i].score > score(winner)) {
-            second = winner;
-            winner = i;
-            ties = best[i].ties;
+        if (best == columns.size() || columns[i].score > score(best)) {
+            second = best;
+            best = i;
+            ties = columns[i].ties;
             continue;
         }
-        if (best[i].score == score(winner)) ties += 1 + best[i].ties;
-        if (second == best.size() || best[i].score > score(second)) second = i;
+        if (columns[i].score == score(best)) ties += 1 + columns[i].ties;
+        if (second == columns.size() || columns[i].score > score(second)) second = i;
     }
-    if (config.keep_candidates) record_candidates(node, columns_searched, best);
-    if (winner == best.size()) {
-        n.reason = no_gain              ? Reason::kNoGain
-                   : breaks_constraints ? Reason::kMonotonic
-                   : has_candidates     ? Reason::kLeafRows
-                                        : Reason::kNoSplit;
+    return ranking;
+}
+
+void TreeBuilder::decide(std::size_t node, const std::vector<std::int32_t>& columns_searched,
+                         const std::vector<Candidate>& found) {
+    Node& n = nodes[node];
+    const Ranking ranking = rank_columns(node, found);
+    if (config.keep_candidates) record_candidates(node, columns_searched, found);
+    if (ranking.best == found.size()) {
+        n.reason = ranking.reason_of_leaf();
         return;
     }
-    const double gain_ = gain(node, best[winner]);
-    if (second < best.size()) {
-        n.runner_up = columns_searched[second];
-        n.runner_up_gain = gain(node, best[second]);
+    const Candidate& best = found[ranking.best];
+    const double best_gain = gain(node, best);
+    if (ranking.second < found.size()) {
+        n.runner_up = columns_searched[ranking.second];
+        n.runner_up_gain = gain(node, found[ranking.second]);
     }
     if (config.min_impurity_decrease > 0 &&
-        double(weight(node)) / config.root_weight * gain_ < config.min_impurity_decrease) {
+        double(weight(node)) / config.root_weight * best_gain < config.min_impurity_decrease) {
         n.reason = Reason::kGain;
         return;
     }
-    record_split(node, columns_searched[winner], best[winner]);
-    n.gain = gain_;
-    n.ties = ties;
+    record_split(node, columns_searched[ranking.best], best);
+    n.gain = best_gain;
+    n.ties = ranking.ties;
 }
 
 void TreeBuilder::record_split(std::size_t node, std::int32_t column, const Candidate& chosen) {
@@ -306,10 +324,9 @@ void TreeBuilder::separate_branches(std::size_t node) {
     const int sign = config.split.monotonic[std::size_t(n.column)];
     if (sign == 0) return;
     const auto left = std::size_t(n.child), right = left + 1;
-    const double middle = std::midpoint(constrained_value(cell(left), weight(left)),
-                                        constrained_value(cell(right), weight(right)));
-    nodes[sign > 0 ? left : right].bounds.upper = middle;
-    nodes[sign > 0 ? right : left].bounds.lower = middle;
+    separate(nodes[left].bounds, nodes[right].bounds, sign,
+             constrained_value(cell(left), weight(left)),
+             constrained_value(cell(right), weight(right)));
 }
 
 void TreeBuilder::set_path(std::size_t node, std::uint64_t path_above, std::size_t branch) {
@@ -374,7 +391,7 @@ void TreeBuilder::append_subtree(std::size_t node, const TreeBuilder& subtree) {
     // Node 1 of the subtree becomes node nodes.size().
     const auto shift = std::int32_t(nodes.size()) - 1;
     const auto table_shift = std::int64_t(tables.size());
-    const std::int64_t begin = nodes[node].begin, end = nodes[node].end;
+    const auto [begin, end] = std::pair(nodes[node].begin, nodes[node].end);
     for (std::size_t i = 0; i < subtree.nodes.size(); ++i) {
         Node copy = subtree.nodes[i];
         if (copy.child >= 0) copy.child += shift;
@@ -399,50 +416,6 @@ void TreeBuilder::append_subtree(std::size_t node, const TreeBuilder& subtree) {
                            subtree.candidate_gains.end());
     candidate_codes.insert(candidate_codes.end(), subtree.candidate_codes.begin() + width,
                            subtree.candidate_codes.end());
-}
-
-void SplitOrder::push_if_split(std::int32_t node) {
-    const auto index = std::size_t(node);
-    if (builder_.nodes[index].reason != Reason::kSplit) return;
-    const double priority = double(builder_.weight(index)) * builder_.nodes[index].gain;
-    queue_.push_back({priority, pushed_++, node});
-    if (builder_.config.growth_order == GrowthOrder::kBestFirst)
-        std::push_heap(queue_.begin(), queue_.end());
-}
-
-void SplitOrder::push_branches(std::size_t node) {
-    const Node& n = builder_.nodes[node];
-    // The first branch must be the first to leave the stack.
-    const bool stack = builder_.config.growth_order == GrowthOrder::kDepthFirst;
-    for (std::int32_t b = 0; b < n.n_branches; ++b)
-        push_if_split(stack ? n.child + n.n_branches - 1 - b : n.child + b);
-}
-
-std::int32_t SplitOrder::pop() {
-    if (builder_.config.growth_order == GrowthOrder::kBreadthFirst) return queue_[first_++].node;
-    if (builder_.config.growth_order == GrowthOrder::kBestFirst)
-        std::pop_heap(queue_.begin(), queue_.end());
-    const std::int32_t node = queue_.back().node;
-    queue_.pop_back();
-    return node;
-}
-
-Numbering number_nodes(const TreeBuilder& builder) {
-    Numbering found;
-    std::vector<std::int32_t> new_index(builder.nodes.size(), -1);
-    const auto append = [&](std::int32_t node) {
-        new_index[std::size_t(node)] = std::int32_t(found.order.size());
-        found.order.push_back(node);
-        found.child.push_back(-1);
-    };
-    append(0);
-    for_splits_in_order(builder, [&](std::size_t node) {
-        const Node& n = builder.nodes[node];
-        if (!n.expanded()) return found.unexpanded.push_back(std::int32_t(node));
-        found.child[std::size_t(new_index[node])] = std::int32_t(found.order.size());
-        for (std::int32_t b = 0; b < n.n_branches; ++b) append(n.child + b);
-    });
-    return found;
 }
 
 }  // namespace ceiba::tree

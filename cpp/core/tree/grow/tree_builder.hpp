@@ -48,8 +48,8 @@ struct Node {
     double threshold = std::numeric_limits<double>::quiet_NaN();
     Bounds bounds;  // of the values below, in fixed-point units; only for monotonic constraints
     Number squares = 0;
-    std::int64_t table = -1;  // first index in TreeBuilder::tables
-    std::int64_t begin = 0, end = 0;
+    std::int64_t table = -1;           // first index in TreeBuilder::tables
+    std::uint32_t begin = 0, end = 0;  // range of its rows, whose indices have 32 bits
     std::int32_t column = -1;
     std::uint32_t threshold_code = 0, next_code = 0;
     std::int32_t missing_branch = kHeavierBranch;
@@ -126,7 +126,7 @@ class TreeBuilder {
     NodeCell node_cell(std::size_t node) const;
     // Decide from the best candidate of every column that was searched, in the order of the search.
     void decide(std::size_t node, const std::vector<std::int32_t>& columns_searched,
-                const std::vector<Candidate>& best);
+                const std::vector<Candidate>& found);
     // Make a candidate the split of a node.
     void record_split(std::size_t node, std::int32_t column, const Candidate& chosen);
     double gain(std::size_t node, const Candidate& candidate) const;
@@ -187,6 +187,9 @@ class TreeBuilder {
             branch += code > threshold_code(node, i, false);
         return branch;
     }
+    struct Ranking;
+
+    Ranking rank_columns(std::size_t node, const std::vector<Candidate>& columns) const;
     void separate_branches(std::size_t node);
     void record_thresholds(Node& node, const Candidate& chosen);
     bool has_no_gain(std::size_t node, const Candidate& candidate) const;
@@ -195,58 +198,18 @@ class TreeBuilder {
                            const std::vector<Candidate>& best);
 };
 
-// The order in which nodes are split.
-class SplitOrder {
-  public:
-    SplitOrder(const TreeBuilder& builder) : builder_(builder) {}
-    void push_if_split(std::int32_t node);
-    void push_branches(std::size_t node);
-    bool empty() const { return queue_.size() == first_; }
-    std::int32_t pop();
-
-  private:
-    struct Entry {
-        double priority;
-        std::size_t sequence;  // ties go to the node found earlier
-        std::int32_t node;
-
-        bool operator<(const Entry& other) const {
-            return priority != other.priority ? priority < other.priority
-                                              : sequence > other.sequence;
-        }
-    };
-
-    const TreeBuilder& builder_;
-    std::vector<Entry> queue_;
-    std::size_t first_ = 0;
-    std::size_t pushed_ = 0;
-};
-
-// Call body(node) for the splits of a tree in growth order until the leaves are used up. It may
-// make the branches of the node; their splits follow if there are any. Stop at the first split that
-// exceeds the limit: the known part of a tree that is still growing can then never exceed the final
-// tree.
+// Call body(branch), where branch(code) is the branch of a code at a split node. Thresholds, by far
+// the most frequent splits, then need no switch over the shapes of splits in every row.
 template <typename Body>
-void for_splits_in_order(const TreeBuilder& builder, const Body& body) {
-    SplitOrder order(builder);
-    std::int64_t leaves = 1;
-    for (order.push_if_split(0); !order.empty();) {
-        const auto node = std::size_t(order.pop());
-        leaves += builder.nodes[node].n_branches - 1;
-        if (builder.config.limits_leaves() && leaves > builder.config.max_leaves) break;
-        body(node);
-        if (builder.nodes[node].expanded()) order.push_branches(node);
-    }
+decltype(auto) with_branches(const TreeBuilder& builder, const Node& node,
+                             std::uint32_t missing_code, const Body& body) {
+    const std::uint32_t threshold_code = node.threshold_code;
+    if (node.shape != SplitShape::kThreshold || node.missing_branch > 1)
+        return body([&](std::uint32_t code) { return builder.branch(node, code, missing_code); });
+    if (node.missing_branch == 1)
+        return body([=](std::uint32_t code) { return code > threshold_code; });
+    return body(
+        [=](std::uint32_t code) { return (code > threshold_code) & (code != missing_code); });
 }
-
-// Final numbering of a tree: nodes in growth order until the leaves are used up. `order[i]` is the
-// node of the builder that becomes node i.
-struct Numbering {
-    std::vector<std::int32_t> order;
-    std::vector<std::int32_t> child;  // final index of the first branch, -1 in a leaf
-    // Nodes whose split belongs to the tree and whose branches have not been made yet.
-    std::vector<std::int32_t> unexpanded;
-};
-Numbering number_nodes(const TreeBuilder& builder);
 
 }  // namespace ceiba::tree

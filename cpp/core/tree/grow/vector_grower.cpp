@@ -10,6 +10,7 @@
 
 #include "tree/grow/node_search.hpp"
 #include "tree/grow/row_store.hpp"
+#include "tree/grow/split_order.hpp"
 #include "tree/split/vector_cells.hpp"
 
 namespace ceiba::tree {
@@ -61,8 +62,8 @@ class VectorGrower {
     // Give a node its rows, and compute their totals.
     void set_rows(std::size_t node, std::size_t begin, std::size_t end) {
         Node& n = builder_.nodes[node];
-        n.begin = std::int64_t(begin);
-        n.end = std::int64_t(end);
+        n.begin = std::uint32_t(begin);
+        n.end = std::uint32_t(end);
         const auto rows = rows_of(node);
         Number* cell = builder_.cell(node);
         for (const std::uint32_t row : rows) target_rows_.add(cell, row);

@@ -10,6 +10,7 @@
 #include <unordered_map>
 
 #include "tree/encode/encoding.hpp"
+#include "tree/grow/split_order.hpp"
 
 namespace ceiba::tree {
 namespace {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <limits>
+#include <numeric>
 
 #include "tree/split/cells.hpp"
 
@@ -19,6 +20,14 @@ struct Bounds {
 // mean target, in fixed-point units.
 inline double constrained_value(const Number* cell, Number weight) {
     return double(cell[1]) / double(weight);
+}
+
+// Bound the values below two branches by the middle between their own values, `left_value` and
+// `right_value`; `sign` is that of the split's column.
+inline void separate(Bounds& left, Bounds& right, int sign, double left_value, double right_value) {
+    const double middle = std::midpoint(left_value, right_value);
+    (sign > 0 ? left : right).upper = middle;
+    (sign > 0 ? right : left).lower = middle;
 }
 
 // A criterion whose splits of constrained columns keep the values of both branches within the
