@@ -96,7 +96,7 @@ struct ForestArrays {
         view.n_leaves = leaves.shape(0);
         view.first_leaf = first_leaf.data();
         view.n_classes = n_classes;
-        view.steps = pointer(class_units);
+        view.class_units = pointer(class_units);
         return view;
     }
 };

@@ -12,7 +12,8 @@ namespace {
 using forest::ForestConfig;
 
 nb::dict arrays_of(forest::PackedForest&& forest, std::size_t n_columns) {
-    const std::size_t n_trees = forest.first.size() - 1, n_classes = forest.steps.size() / n_trees;
+    const std::size_t n_trees = forest.first.size() - 1,
+                      n_classes = forest.class_units.size() / n_trees;
     nb::dict out;
     out["nodes"] = owned_words<std::uint64_t>(std::move(forest.nodes));
     out["tree_offsets"] = owned(std::move(forest.first));
@@ -20,7 +21,8 @@ nb::dict arrays_of(forest::PackedForest&& forest, std::size_t n_columns) {
     out["tables"] = owned(std::move(forest.tables));
     out["leaves"] = owned(std::move(forest.leaves));
     out["class_units"] = nb::none();
-    if (n_classes > 0) out["class_units"] = owned(std::move(forest.steps), {n_trees, n_classes});
+    if (n_classes > 0)
+        out["class_units"] = owned(std::move(forest.class_units), {n_trees, n_classes});
     out["importances"] = owned(std::move(forest.importances), {n_trees, n_columns});
     return out;
 }

@@ -217,7 +217,7 @@ struct CheckedForest {
         view.leaves = trees.leaves.data();
         view.n_leaves = trees.leaves.size();
         view.n_classes = table.classes;
-        view.steps = trees.steps.empty() ? nullptr : trees.steps.data();
+        view.class_units = trees.class_units.empty() ? nullptr : trees.class_units.data();
         defect =
             forest::forest_defect(view, table.scales.types, table.scales.n_categories, first_leaf);
         view.first_leaf = first_leaf.data();

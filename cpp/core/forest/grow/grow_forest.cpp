@@ -65,8 +65,8 @@ struct Workspace {
             return regression;
     }
 
-    std::vector<Number> count;  // draws per row
-    std::vector<Number> steps;  // per class, see class_steps
+    std::vector<Number> count;        // draws per row
+    std::vector<Number> class_units;  // per class, see class_units_of
     TreeBuilder builder;
     SampleGrower<Code, CountedClassSample> counted;
     SampleGrower<Code, WeightedClassSample> weighted;
@@ -114,9 +114,10 @@ class ForestGrower {
             all.append(one);
             one = PackedForest{};
         }
-        const auto& steps = all.steps;
-        if (std::all_of(steps.begin(), steps.end(), [](Number step) { return step == 1; }))
-            all.steps.clear();
+        const auto& class_units = all.class_units;
+        if (std::all_of(class_units.begin(), class_units.end(),
+                        [](Number unit) { return unit == 1; }))
+            all.class_units.clear();
         return all;
     }
 
@@ -176,7 +177,7 @@ class ForestGrower {
         if (config_.min_weight_fraction > 0)
             builder.config.split.min_weight = Number(std::ceil(
                 config_.min_weight_fraction * weight_of(count.data(), tree_targets.view)));
-        space.steps = class_steps(count.data(), tree_targets.view);
+        space.class_units = class_units_of(count.data(), tree_targets.view);
         if (!row_major_) return grow_presorted(space, tree_targets, count.data(), interrupt);
         if (config_.tree.n_classes == 0)
             return grow_row_major<RegressionSample>(space, tree_targets.view, interrupt, thread);
@@ -186,19 +187,20 @@ class ForestGrower {
     }
 
     // Greatest common divisor of the row weights of each class in a sample. With class weights or
-    // balanced classes the weights are row counts times a large step, and counts take few bits in a
+    // balanced classes the weights are row counts times a large unit, and counts take few bits in a
     // leaf.
-    std::vector<Number> class_steps(const Number* count, const tree::Targets& targets) const {
-        // Weights that are moved to bounds are no multiples of a step.
+    std::vector<Number> class_units_of(const Number* count, const tree::Targets& targets) const {
+        // Weights that are moved to bounds are no multiples of a unit.
         const bool bounded = config_.tree.split.has_monotonic();
         if (targets.label == nullptr || targets.weight == nullptr || bounded) return {};
-        std::vector<Number> steps(std::size_t(config_.tree.n_classes), 0);
+        std::vector<Number> class_units(std::size_t(config_.tree.n_classes), 0);
         for (std::size_t i = 0; i < sampling_.rows; ++i)
             if (count[i] > 0)
-                steps[targets.label[i]] = std::gcd(steps[targets.label[i]], targets.weight[i]);
-        // Any step is valid for an absent class.
-        for (Number& step : steps) step = std::max<Number>(step, 1);
-        return steps;
+                class_units[targets.label[i]] =
+                    std::gcd(class_units[targets.label[i]], targets.weight[i]);
+        // Any unit is valid for an absent class.
+        for (Number& unit : class_units) unit = std::max<Number>(unit, 1);
+        return class_units;
     }
 
     double weight_of(const Number* count, const tree::Targets& targets) const {
@@ -234,7 +236,7 @@ class ForestGrower {
         const auto finder = tree::make_split_finder<typename Sample::Rows>(spec_of(config));
         SampleGrower<Code, Sample>& grower = space.template grower<Sample>();
         grower.sample.fill(targets, config, space.count.data(), sampling_.rows);
-        TreePacker packer(space.builder, scales_, space.steps);
+        TreePacker packer(space.builder, scales_, space.class_units);
         grower.tree.grow(space.builder, grower.sample, *finder, packer, interrupt, thread);
         return interrupt.raised() ? PackedForest{} : packer.finish();
     }
@@ -274,7 +276,7 @@ class ForestGrower {
         builder.add(0, 1);
         builder.config.root_weight = double(total);
         tree::grow(builder, columns_, tree_targets.view, node.data(), 1);
-        return interrupt.raised() ? PackedForest{} : pack_tree(builder, scales_, space.steps);
+        return interrupt.raised() ? PackedForest{} : pack_tree(builder, scales_, space.class_units);
     }
 
     const ForestConfig& config_;

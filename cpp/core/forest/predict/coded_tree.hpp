@@ -14,8 +14,8 @@ namespace ceiba::forest {
 
 class CodedTree {
   public:
-    // Whether copies of all trees of a forest pay for this many rows, and their nodes fit. With
-    // five nodes per row they gain nothing, with three a tenth of the time, with one half of it.
+    // Whether copies of all trees of a forest pay for a block of this many rows, and their nodes
+    // fit: every block copies every tree.
     static bool applies_to(const ForestView& forest, std::size_t n_columns, std::size_t rows) {
         if (n_columns > kCompactColumns || forest.count > 8 * rows * forest.n_trees) return false;
         const std::size_t children = std::size_t(1) << (32 - child_shift(forest, n_columns));

@@ -76,10 +76,10 @@ class LeafValidator {
         while (reader.has_more()) {
             const ClassWeight entry = reader.next();
             if (entry.class_index >= forest_.n_classes) return kBadClass;
-            const auto steps = std::uint64_t(entry.weight);
-            const auto step = std::uint64_t(forest_.step(tree_, entry.class_index));
-            if (steps > kMaxWeight / step) return kBadWeight;
-            const ClassWeight scaled_entry{entry.class_index, Number(steps * step)};
+            const auto weight = std::uint64_t(entry.weight);
+            const auto unit = std::uint64_t(forest_.class_unit(tree_, entry.class_index));
+            if (weight > kMaxWeight / unit) return kBadWeight;
+            const ClassWeight scaled_entry{entry.class_index, Number(weight * unit)};
             total += std::uint64_t(scaled_entry.weight);
             if (total > kMaxWeight) return kBadWeight;
             if (scaled_entry.weight > majority.weight) majority = scaled_entry;
@@ -120,19 +120,19 @@ void PackedForest::append(const PackedForest& other) {
     words.insert(words.end(), other.words.begin(), other.words.end());
     tables.insert(tables.end(), other.tables.begin(), other.tables.end());
     leaves.insert(leaves.end(), other.leaves.begin(), other.leaves.end());
-    steps.insert(steps.end(), other.steps.begin(), other.steps.end());
+    class_units.insert(class_units.end(), other.class_units.begin(), other.class_units.end());
     importances.insert(importances.end(), other.importances.begin(), other.importances.end());
 }
 
 TreePacker::TreePacker(const TreeBuilder& builder, const tree::Scales& scales,
-                       std::vector<Number> steps)
+                       std::vector<Number> class_units)
     : builder_(builder),
       scales_(scales),
       splits_(builder, scales, trees_.words, trees_.tables),
       delays_(scales.codes == nullptr &&
               scales.offsets[builder.columns] > std::int64_t(kMaxCachedValues)) {
     trees_.importances.assign(builder.columns, 0.0);
-    trees_.steps = std::move(steps);
+    trees_.class_units = std::move(class_units);
 }
 
 std::int32_t TreePacker::add(std::size_t count) {
@@ -178,7 +178,7 @@ PackedNode TreePacker::class_leaf(std::size_t node, std::int32_t index) {
     }
     const auto majority = std::size_t(std::max_element(weight, weight + classes) - weight);
     if (weight[majority] == builder_.weight(model)) return pure_leaf(majority, weight[majority]);
-    code_.write(to_steps(weight), classes);
+    code_.write(to_units(weight), classes);
     if (code_.fits()) return packed_leaf(Leaf::kMixed, code_.first(), majority);
     const std::size_t offset = trees_.leaves.size();
     if (offset > std::size_t(std::numeric_limits<std::int32_t>::max()))
@@ -190,11 +190,12 @@ PackedNode TreePacker::class_leaf(std::size_t node, std::int32_t index) {
     return packed_leaf(Leaf::kMixedLong, code_.first(), offset);
 }
 
-const Number* TreePacker::to_steps(const Number* weight) {
-    if (trees_.steps.empty()) return weight;
-    in_steps_.resize(trees_.steps.size());
-    for (std::size_t k = 0; k < in_steps_.size(); ++k) in_steps_[k] = weight[k] / trees_.steps[k];
-    return in_steps_.data();
+const Number* TreePacker::to_units(const Number* weight) {
+    if (trees_.class_units.empty()) return weight;
+    in_units_.resize(trees_.class_units.size());
+    for (std::size_t k = 0; k < in_units_.size(); ++k)
+        in_units_[k] = weight[k] / trees_.class_units[k];
+    return in_units_.data();
 }
 
 // Sort the leaf bytes by node index, whatever order the nodes were packed in.
@@ -220,8 +221,8 @@ PackedForest TreePacker::finish() {
 }
 
 PackedForest pack_tree(const TreeBuilder& builder, const tree::Scales& scales,
-                       std::vector<Number> steps) {
-    TreePacker packer(builder, scales, std::move(steps));
+                       std::vector<Number> class_units) {
+    TreePacker packer(builder, scales, std::move(class_units));
     const tree::Numbering numbering = tree::number_nodes(builder);
     packer.add(numbering.order.size());
     for (std::size_t i = 0; i < numbering.order.size(); ++i) {
@@ -239,8 +240,9 @@ const char* forest_defect(const ForestView& forest, const std::vector<tree::Type
                           std::vector<std::int64_t>& first_leaf) {
     if (forest.first[0] != 0 || std::size_t(forest.first[forest.n_trees]) != forest.count)
         return "the trees of a forest must cover all its nodes.";
-    for (std::size_t i = 0; forest.steps != nullptr && i < forest.n_trees * forest.n_classes; ++i)
-        if (forest.steps[i] < 1) return "class_units must be at least 1.";
+    for (std::size_t i = 0; forest.class_units != nullptr && i < forest.n_trees * forest.n_classes;
+         ++i)
+        if (forest.class_units[i] < 1) return "class_units must be at least 1.";
     LeafValidator leaves(forest);
     for (std::size_t t = 0; t < forest.n_trees; ++t) {
         if (forest.first[t] < 0 || forest.first[t + 1] <= forest.first[t] ||

@@ -20,7 +20,7 @@ using tree::PackedNode;
 // kNumber: bits hold the value; child holds the weight (the row count if weights are fractional),
 // at most 2^31 - 1
 // kPure: bits hold the weight of the only class; child holds the class
-// kMixed: bits hold the class weights in steps, see leaf_code.hpp; child holds the majority class
+// kMixed: bits hold the class weights in units, see leaf_code.hpp; child holds the majority class
 // kMixedLong: bits hold the first 64 bits of that code; child is the offset of the rest among the
 // leaf bytes of the tree, which are in node order
 enum class Leaf : std::uint8_t { kNumber, kPure, kMixed, kMixedLong };
@@ -46,8 +46,8 @@ struct PackedForest {
     std::vector<std::uint64_t> words;
     std::vector<std::int32_t> tables;
     std::vector<std::uint8_t> leaves;  // bytes of long leaves, tree by tree
-    // Per (tree, class): leaves store its weight in multiples of this step. Empty: steps of 1.
-    std::vector<Number> steps;
+    // Per (tree, class): leaves store its weight in multiples of this unit. Empty: units of 1.
+    std::vector<Number> class_units;
     std::vector<double> importances;  // per (tree, column): decrease of impurity
 
     // Append the trees of `other`.
@@ -68,13 +68,15 @@ struct ForestView {
     std::size_t n_leaves = 0;
     const std::int64_t* first_leaf = nullptr;  // first leaf byte of each tree, and the end
     std::size_t n_classes = 0;
-    const Number* steps = nullptr;  // per (tree, class); null: 1 each
+    const Number* class_units = nullptr;  // per (tree, class); null: 1 each
 
     tree::TreeView tree(std::size_t t) const {
         return {nodes + first[t], std::size_t(first[t + 1] - first[t]), words, n_words, tables,
                 n_tables};
     }
-    Number step(std::size_t t, std::size_t k) const { return steps ? steps[t * n_classes + k] : 1; }
+    Number class_unit(std::size_t t, std::size_t k) const {
+        return class_units ? class_units[t * n_classes + k] : 1;
+    }
     // Call each(class, weight) for the classes of a leaf, in ascending order.
     template <typename Each>
     void for_classes(std::size_t t, const PackedNode& leaf, const Each& each) const {
@@ -84,7 +86,7 @@ struct ForestView {
         const std::uint8_t* rest = is_long ? leaves + first_leaf[t] + leaf.child : end;
         for (LeafReader reader(leaf.bits, rest, end, n_classes); reader.has_more();) {
             const ClassWeight entry = reader.next();
-            each(entry.class_index, entry.weight * step(t, entry.class_index));
+            each(entry.class_index, entry.weight * class_unit(t, entry.class_index));
         }
     }
 };
@@ -103,9 +105,9 @@ void class_weights(const ForestView& forest, std::size_t tree, double* out);
 // nodes.
 class TreePacker {
   public:
-    // Class weights are multiples of `steps`; empty: multiples of 1.
+    // Class weights are multiples of `class_units`; empty: multiples of 1.
     TreePacker(const tree::TreeBuilder& builder, const tree::Scales& scales,
-               std::vector<Number> steps);
+               std::vector<Number> class_units);
 
     // Reserve consecutive nodes; returns the index of the first.
     std::int32_t add(std::size_t count);
@@ -136,7 +138,7 @@ class TreePacker {
     void delay(const tree::ThresholdSplit& split, std::int32_t index);
     void put(const DelayedSplit& delayed) { put(delayed.index, splits_.split(delayed.split)); }
     PackedNode class_leaf(std::size_t node, std::int32_t index);
-    const Number* to_steps(const Number* weight);
+    const Number* to_units(const Number* weight);
     void sort_leaf_bytes();
 
     const tree::TreeBuilder& builder_;
@@ -147,12 +149,12 @@ class TreePacker {
     DelayedSplit delayed_[kDelay];
     std::size_t n_delayed_ = 0;  // so far; the last of them are not yet packed
     LeafWriter code_;
-    std::vector<Number> in_steps_;
+    std::vector<Number> in_units_;
     std::vector<LeafBytes> leaf_bytes_;
 };
 
 // Pack a grown tree.
 PackedForest pack_tree(const tree::TreeBuilder& builder, const tree::Scales& scales,
-                       std::vector<Number> steps);
+                       std::vector<Number> class_units);
 
 }  // namespace ceiba::forest

@@ -104,27 +104,40 @@ class FloatBlock {
     std::vector<float> floors_;
 };
 
-// Call body(rows, thread, interrupt) for every block of rows, in parallel.
-template <typename Body>
-void for_blocks(std::size_t rows, std::size_t trees, std::size_t block_rows, int threads,
-                const Body& body) {
-    if (rows == 0) return;
-    const int used = threads_for(20.0 * double(rows) * double(trees), threads);
-    // Blocks of equal size, and a multiple of the threads.
-    const std::size_t count = (rows + block_rows - 1) / block_rows, each = std::size_t(used);
-    const Segments parts{rows,
-                         std::min((count + each - 1) / each * each, (rows + kBlock - 1) / kBlock)};
-    for_segments(parts, used, [&](std::size_t s, int thread, Interrupt& interrupt) {
-        std::vector<std::uint32_t> block(parts.end(s) - parts.begin(s));
-        std::iota(block.begin(), block.end(), std::uint32_t(parts.begin(s)));
-        body(std::span<const std::uint32_t>(block), thread, interrupt);
-    });
-}
+// Blocks of rows, of which every thread takes one at a time.
+struct RowBlocks {
+    Segments parts;
+    int threads;
+
+    RowBlocks(const ForestView& forest, std::size_t rows, std::size_t block_rows, int max_threads)
+        : parts{rows, 0},
+          threads(threads_for(20.0 * double(rows) * double(forest.n_trees), max_threads)) {
+        // Blocks of equal size, and a multiple of the threads.
+        const std::size_t count = (rows + block_rows - 1) / block_rows, each = std::size_t(threads);
+        parts.count = std::min((count + each - 1) / each * each, (rows + kBlock - 1) / kBlock);
+    }
+
+    std::size_t rows_per_block() const {
+        return parts.rows / std::max<std::size_t>(1, parts.count);
+    }
+
+    // Call body(rows, thread, interrupt) for every block of rows, in parallel.
+    template <typename Body>
+    void run(const Body& body) const {
+        if (parts.rows == 0) return;
+        for_segments(parts, threads, [&](std::size_t s, int thread, Interrupt& interrupt) {
+            std::vector<std::uint32_t> block(parts.end(s) - parts.begin(s));
+            std::iota(block.begin(), block.end(), std::uint32_t(parts.begin(s)));
+            body(std::span<const std::uint32_t>(block), thread, interrupt);
+        });
+    }
+};
 
 // The thresholds of a forest, if its rows are to be compared by their codes; else null.
-std::unique_ptr<const ThresholdCodes> codes_for(const ForestView& forest, const ForestRows& table) {
+std::unique_ptr<const ThresholdCodes> codes_for(const ForestView& forest, const ForestRows& table,
+                                                const RowBlocks& blocks) {
     const bool is_matrix = table.doubles != nullptr || table.floats != nullptr;
-    return is_matrix && CodedTree::applies_to(forest, table.width, table.rows)
+    return is_matrix && CodedTree::applies_to(forest, table.width, blocks.rows_per_block())
                ? ThresholdCodes::of(forest, table.width)
                : nullptr;
 }
@@ -202,67 +215,67 @@ void route_permuted(const ForestView& forest, const ForestRows& table, std::size
 }
 
 void apply(const ForestView& forest, const ForestRows& table, std::int32_t* leaf, int threads) {
-    for_blocks(table.rows, forest.n_trees, kBlock, threads,
-               [&](std::span<const std::uint32_t> rows, int thread, Interrupt& interrupt) {
-                   std::vector<std::int32_t> block_leaves(rows.size());
-                   for (std::size_t t = 0; t < forest.n_trees; ++t) {
-                       if (interrupt.stopped(thread)) return;
-                       route_rows(forest, table, t, rows, block_leaves.data());
-                       for (std::size_t i = 0; i < rows.size(); ++i)
-                           leaf[rows[i] * forest.n_trees + t] = block_leaves[i];
-                   }
-               });
+    RowBlocks(forest, table.rows, kBlock, threads)
+        .run([&](std::span<const std::uint32_t> rows, int thread, Interrupt& interrupt) {
+            std::vector<std::int32_t> block_leaves(rows.size());
+            for (std::size_t t = 0; t < forest.n_trees; ++t) {
+                if (interrupt.stopped(thread)) return;
+                route_rows(forest, table, t, rows, block_leaves.data());
+                for (std::size_t i = 0; i < rows.size(); ++i)
+                    leaf[rows[i] * forest.n_trees + t] = block_leaves[i];
+            }
+        });
 }
 
 void predict(const ForestView& forest, const ForestRows& table, const double* smoothing,
              double* out, int threads) {
     const std::size_t width = std::max<std::size_t>(1, forest.n_classes);
     const auto trees = double(forest.n_trees);
-    const auto codes = codes_for(forest, table);
-    for_blocks(table.rows, forest.n_trees, block_rows(table), threads,
-               [&](std::span<const std::uint32_t> rows, int thread, Interrupt& interrupt) {
-                   double* sum = out + rows[0] * width;
-                   const std::size_t n = rows.size() * width;
-                   std::fill_n(sum, n, 0.0);
-                   LeafPredictions predictions(forest);
-                   BlockLeaves leaves(forest, table, codes.get(), rows);
-                   for (std::size_t t = 0; t < forest.n_trees; ++t) {
-                       if (interrupt.stopped(thread)) return;
-                       const std::vector<std::int32_t>& leaf = leaves.in_tree(t, smoothing[t] == 0);
-                       predictions.set_tree(t, smoothing[t]);
-                       for (std::size_t i = 0; i < rows.size(); ++i) {
-                           if (leaf[i] < 0)
-                               sum[i * width + std::size_t(~leaf[i])] += 1;
-                           else
-                               predictions.add(leaf[i], sum + i * width);
-                       }
-                   }
-                   for (std::size_t i = 0; i < n; ++i) sum[i] /= trees;
-               });
+    const RowBlocks blocks(forest, table.rows, block_rows(table), threads);
+    const auto codes = codes_for(forest, table, blocks);
+    blocks.run([&](std::span<const std::uint32_t> rows, int thread, Interrupt& interrupt) {
+        double* sum = out + rows[0] * width;
+        const std::size_t n = rows.size() * width;
+        std::fill_n(sum, n, 0.0);
+        LeafPredictions predictions(forest);
+        BlockLeaves leaves(forest, table, codes.get(), rows);
+        for (std::size_t t = 0; t < forest.n_trees; ++t) {
+            if (interrupt.stopped(thread)) return;
+            const std::vector<std::int32_t>& leaf = leaves.in_tree(t, smoothing[t] == 0);
+            predictions.set_tree(t, smoothing[t]);
+            for (std::size_t i = 0; i < rows.size(); ++i) {
+                if (leaf[i] < 0)
+                    sum[i * width + std::size_t(~leaf[i])] += 1;
+                else
+                    predictions.add(leaf[i], sum + i * width);
+            }
+        }
+        for (std::size_t i = 0; i < n; ++i) sum[i] /= trees;
+    });
 }
 
 void predict_vectors(const ForestView& forest, const ForestRows& table, const LeafVectors& vectors,
                      double* out, int threads) {
     const std::size_t width = vectors.width;
     const auto trees = double(forest.n_trees);
-    const auto codes = codes_for(forest, table);
-    for_blocks(table.rows, forest.n_trees, block_rows(table), threads,
-               [&](std::span<const std::uint32_t> rows, int thread, Interrupt& interrupt) {
-                   double* sum = out + rows[0] * width;
-                   const std::size_t n = rows.size() * width;
-                   std::fill_n(sum, n, 0.0);
-                   BlockLeaves leaves(forest, table, codes.get(), rows);
-                   for (std::size_t t = 0; t < forest.n_trees; ++t) {
-                       if (interrupt.stopped(thread)) return;
-                       const std::vector<std::int32_t>& leaf = leaves.in_tree(t, false);
-                       const std::int32_t* row = vectors.row + forest.first[t];
-                       for (std::size_t i = 0; i < rows.size(); ++i) {
-                           const double* own = vectors.values + std::size_t(row[leaf[i]]) * width;
-                           for (std::size_t k = 0; k < width; ++k) sum[i * width + k] += own[k];
-                       }
-                   }
-                   for (std::size_t i = 0; i < n; ++i) sum[i] /= trees;
-               });
+    const RowBlocks blocks(forest, table.rows, block_rows(table), threads);
+    const auto codes = codes_for(forest, table, blocks);
+    blocks.run([&](std::span<const std::uint32_t> rows, int thread, Interrupt& interrupt) {
+        double* sum = out + rows[0] * width;
+        const std::size_t n = rows.size() * width;
+        std::fill_n(sum, n, 0.0);
+        BlockLeaves leaves(forest, table, codes.get(), rows);
+        for (std::size_t t = 0; t < forest.n_trees; ++t) {
+            if (interrupt.stopped(thread)) return;
+            const std::vector<std::int32_t>& leaf = leaves.in_tree(t, false);
+            const std::int32_t* row = vectors.row + forest.first[t];
+            for (std::size_t i = 0; i < rows.size(); ++i) {
+                const double* own = vectors.values + std::size_t(row[leaf[i]]) * width;
+                for (std::size_t k = 0; k < width; ++k) sum[i * width + k] += own[k];
+            }
+        }
+        for (std::size_t i = 0; i < n; ++i) sum[i] /= trees;
+    });
 }
 
 }  // namespace ceiba::forest
