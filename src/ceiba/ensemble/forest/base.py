@@ -121,7 +121,9 @@ class BaseForest(MemberSequence, TreeShapMixin, OutOfBagResults):
                 f"ccp_alpha={self.ccp_alpha} requires integer sample_weight with bootstrap=False, "
                 "because leaves store numbers of rows: round the weights, or set bootstrap=True."
             )
-        config = replace(config, max_bins=resolve_max_bins(self, len(sample.rows)))
+        max_bins = resolve_max_bins(self, len(sample.rows))
+        if max_bins != config.max_bins:  # replacing the fields takes 10 us, a 50th of iris
+            config = replace(config, max_bins=max_bins)
         forest = self._grow(engine, sample, config, seed, previous)
         n_rows = len(source.partitions[0].load().table)
         attributes = self._fitted_attributes(previous, forest, sample, n_rows, engine.threads)

@@ -192,7 +192,7 @@ class TrainingSample(ForestSample):
         encoded: EncodedTable, threads: int, parts: dict[str, Any],
     ) -> Forest:  # fmt: skip
         targets, classes = self.targets, self.scale.classes
-        if not growth.category_correction:
+        if targets.weighted_square is not None and not growth.category_correction:
             targets = replace(targets, weighted_square=None)  # impurities of nodes are not needed
         arrays = _native.forest_grow(
             forest_config, encoded.codes, encoded.encoding, targets.native(),
