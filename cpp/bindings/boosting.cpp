@@ -29,7 +29,8 @@ class BoostingGrower {
             [&](const auto& codes) {
                 const auto columns = encoded_columns(codes, encoding_.view());
                 using Code = std::remove_const_t<typename std::decay_t<decltype(codes)>::Scalar>;
-                check(config, columns.count());
+                check(config, columns.columns);
+                is_constrained_ = !config.monotonic.empty();
                 require(columns.rows >= 1, "codes must have at least one row.");
                 n_rows_ = columns.rows;
                 n_columns_ = columns.count();
@@ -68,8 +69,8 @@ class BoostingGrower {
         BoostingGrower& first = *growers[0];
         Gradients all = first.view(gradient, hessian, weight);
         all.outputs /= n_trees;
-        require(first.n_outputs_ == 0 || first.n_outputs_ == all.outputs,
-                "gradient must have as many outputs per tree as before.");
+        require(!first.is_constrained_ || all.outputs == 1,
+                "monotonic must be empty for trees of several outputs.");
         if (rows) check_ascending(rows->data(), rows->shape(0), first.n_rows_, "rows");
         std::span<const std::uint32_t> sample;
         if (rows) sample = {rows->data(), rows->shape(0)};
@@ -80,6 +81,8 @@ class BoostingGrower {
             require(std::find(growers.begin(), growers.begin() + std::ptrdiff_t(t), growers[t]) ==
                         growers.begin() + std::ptrdiff_t(t),
                     "growers must be different.");
+            require(growers[t]->n_outputs_ == 0 || growers[t]->n_outputs_ == all.outputs,
+                    "gradient must have as many outputs per tree as before.");
             tested.push_back(first.tested_columns(columns, t));
             growers[t]->is_grown_ = false;
             growers[t]->n_outputs_ = all.outputs;
@@ -106,7 +109,7 @@ class BoostingGrower {
     nb::ndarray<nb::numpy, double> newton_values(Array2<const double> gradient,
                                                  Maybe2<const double> hessian,
                                                  Maybe1<const double> weight, bool as_grown) {
-        const Gradients gradients = view(gradient, hessian, weight);
+        const Gradients gradients = view_of_tree(gradient, hessian, weight);
         std::vector<double> values;
         with_grown(
             [&](auto& grower) { values = boosting::newton_values(grower, gradients, as_grown); });
@@ -118,7 +121,7 @@ class BoostingGrower {
     nb::ndarray<nb::numpy, double> leaf_sums(Array2<const double> gradient,
                                              Maybe2<const double> hessian,
                                              Maybe1<const double> weight) {
-        const Gradients gradients = view(gradient, hessian, weight);
+        const Gradients gradients = view_of_tree(gradient, hessian, weight);
         std::vector<double> sums;
         with_grown([&](auto& grower) {
             for (const auto& leaf : grower.leaf_sums(gradients, false))
@@ -186,7 +189,8 @@ class BoostingGrower {
     nb::dict pack(const CodeValues& code_values, Array2<const double> values) {
         check_values(values);
         const Scales scales = code_values.view();
-        require(scales.types.size() == n_columns_, "values must have the columns of the codes.");
+        require(scales.types.size() == n_columns_,
+                "code_values must have the columns of the codes.");
         forest::PackedForest packed;
         std::vector<double> rows, gains;
         with_grown([&](auto& grower) {
@@ -212,19 +216,29 @@ class BoostingGrower {
     }
 
   private:
-    static void check(const BoostingConfig& config, std::size_t n_columns) {
+    static void check(const BoostingConfig& config, const std::vector<Column>& columns) {
+        require(config.min_rows >= 1 && config.min_rows <= std::int64_t(1) << 53,
+                "min_rows must be in [1, 2^53].");
         require(config.max_leaves == 0 || config.max_leaves >= 2,
                 "max_leaves must be 0 or at least 2.");
         require(config.reg_lambda >= 0 && config.reg_alpha >= 0 && config.category_smoothing >= 0,
                 "reg_lambda, reg_alpha and category_smoothing must not be negative.");
-        require(config.monotonic.empty() || config.monotonic.size() == n_columns,
-                "monotonic must have one entry per column.");
-        for (const std::int8_t sign : config.monotonic)
-            require(sign >= -1 && sign <= 1, "monotonic must be -1, 0 or 1.");
-        check_interactions(config.interactions, n_columns);
+        require(config.min_child_weight >= 0 && config.min_split_gain >= 0 &&
+                    config.columns_per_node >= 0,
+                "min_child_weight, min_split_gain and columns_per_node must not be negative.");
+        check_monotonic(config.monotonic, columns);
+        check_interactions(config.interactions, columns.size());
         require(
             config.gradient_bits == 0 || (config.gradient_bits >= 2 && config.gradient_bits <= 41),
             "gradient_bits must be 0 or in [2, 41].");
+    }
+
+    // Gradients of the outputs of the tree.
+    Gradients view_of_tree(const Array2<const double>& gradient,
+                           const Maybe2<const double>& hessian,
+                           const Maybe1<const double>& weight) const {
+        require(gradient.shape(0) == n_outputs_, "gradient must have one row per output.");
+        return view(gradient, hessian, weight);
     }
 
     Gradients view(const Array2<const double>& gradient, const Maybe2<const double>& hessian,
@@ -291,6 +305,7 @@ class BoostingGrower {
     EncodingArrays encoding_;
     std::size_t n_rows_ = 0, n_columns_ = 0;
     int threads_;
+    bool is_constrained_ = false;
     bool is_grown_ = false;
     std::size_t n_outputs_ = 0;  // of the trees; 0 before the first one
     AnyGrower grower_;

@@ -33,17 +33,22 @@ inline void check_interactions(const ColumnSets& sets, std::size_t n_columns) {
     }
 }
 
+inline void check_monotonic(const std::vector<std::int8_t>& signs,
+                            const std::vector<Column>& columns) {
+    require(signs.empty() || signs.size() == columns.size(),
+            "monotonic must have one entry per column.");
+    for (std::size_t j = 0; j < signs.size(); ++j)
+        require(signs[j] >= -1 && signs[j] <= 1 && (signs[j] == 0 || !columns[j].nominal),
+                "monotonic must be -1, 0 or 1, and 0 for nominal columns.");
+}
+
 // Check that a config has constraints of these columns, and that all growers keep them.
 inline void check_constraints(const TreeConfig& config, const std::vector<Column>& columns) {
     check_interactions(config.interactions, columns.size());
     require(!config.interactions || config.split.missing != MissingPolicy::kSurrogate,
             "interactions must be empty with surrogate splits.");
-    const std::vector<std::int8_t>& signs = config.split.monotonic;
-    if (signs.empty()) return;
-    require(signs.size() == columns.size(), "monotonic must have one entry per column.");
-    for (std::size_t j = 0; j < signs.size(); ++j)
-        require(signs[j] >= -1 && signs[j] <= 1 && (signs[j] == 0 || !columns[j].nominal),
-                "monotonic must be -1, 0 or 1, and 0 for nominal columns.");
+    check_monotonic(config.split.monotonic, columns);
+    if (!config.split.has_monotonic()) return;
     require((config.n_classes == 0 || config.n_classes == 2) &&
                 config.criterion != Criterion::kAbsolute && !config.split.multiway &&
                 config.split.n_intervals == 0 && !config.split.ignores_missing(),

@@ -60,6 +60,18 @@ def test_growers_must_be_different_and_share_their_codes(make_grower: Any) -> No
         grow([first, make_grower(2, copied=True)], GRADIENT[:2])
 
 
+def test_growers_keep_their_number_of_outputs(make_grower: Any) -> None:
+    first = make_grower(2)
+    other = first.with_shared_codes()
+    grow([other], GRADIENT[:1])
+    with pytest.raises(ValueError, match="as many outputs per tree"):
+        grow([make_grower(2), other], GRADIENT[[0, 1, 2, 0]])
+    with pytest.raises(ValueError, match="as many outputs per tree"):
+        grow([first, other], GRADIENT[[0, 1, 2, 0]])
+    with pytest.raises(ValueError, match="one row per output"):
+        other.newton_values(GRADIENT[:2])
+
+
 def test_a_grower_whose_growth_failed_has_no_tree(make_grower: Any) -> None:
     grower = make_grower(1)
     grow([grower], GRADIENT[:1])

@@ -193,15 +193,22 @@ def numeric_splits(columns, node, column, config):
         yield Split(column, ~missing, False, math.inf)
 
 
-def ordered_categories(targets, node, codes, config):
-    """Sort the categories of a node by G / (H + category_smoothing), ties by index.
+def node_means(node):
+    """Return the mean gradient of a node, G / H, of each score."""
+    return np.array([ratio(g, h) for g, h in zip(node.G, node.H, strict=True)])
 
-    With several scores, by that of the score with the largest differences.
+
+def ordered_categories(targets, node, codes, config):
+    """Sort the categories of a node by (G - H mean) / (H + category_smoothing), ties by index.
+
+    The mean is that of the node, its G / H. With several scores, by that of the score with the
+    largest differences.
     """
     present = sorted(set(codes.tolist()))
     cells = [node.rows[codes == c] for c in present]
-    G = np.array([sums(targets.g, rows) for rows in cells])
-    H = np.array([sums(targets.curvature, rows) for rows in cells]) + config.category_smoothing
+    H = np.array([sums(targets.curvature, rows) for rows in cells])
+    G = np.array([sums(targets.g, rows) for rows in cells]) - H * node_means(node)
+    H += config.category_smoothing
     spread = [
         math.fsum(ratio(g * g, h) for g, h in zip(G[:, k], H[:, k], strict=True))
         for k in range(G.shape[1])
@@ -234,7 +241,7 @@ def chance_gain(columns, targets, node, column, config):
         return 0.0
     x = columns.X[node.rows, column]
     n_present = len(set(x[~np.isnan(x)].tolist())) + int(np.isnan(x).any())
-    squares = sums(targets.g**2, node.rows)
+    squares = sums((targets.g - targets.curvature * node_means(node)) ** 2, node.rows)
     per_category = sum(
         ratio(s, h + config.reg_lambda) for s, h in zip(squares, node.H, strict=True)
     )

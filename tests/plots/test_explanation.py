@@ -139,6 +139,13 @@ def test_neighbors_are_drawn_with_the_parts_of_their_distances(metric):
     assert inside(figure)
 
 
+def test_columns_of_neighbors_beyond_the_limit_are_summed():
+    X, y = datasets.load("iris")
+    found = KNeighborsClassifier(20, metric="gower").fit(X[1:], y[1:]).explain(X[:1])
+    *_, key = plots.explanation(found, max_columns=1).axes
+    assert [text.get_text() for text in key.texts][1:] == ["3 other columns"]
+
+
 def test_regressions_by_neighbors_without_votes():
     table, y = datasets.load("auto_mpg")
     found = KNeighborsRegressor(4).fit(table, y).explain(table[:1])

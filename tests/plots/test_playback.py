@@ -214,6 +214,13 @@ def test_painter_that_requires_most_values_is_used(rows, model):
     assert isinstance(plots.play(model, rows).painter, KMeansPainter)
 
 
+def test_traces_without_a_large_array_name_it():
+    trace = Trace(max_bytes=400)
+    trace.record(0, {"training": 1.0, "gradient": np.zeros(1000), "n_leaves": 2})
+    with pytest.raises(ValueError, match="cannot be played without gradient"):
+        plots.play(trace, np.zeros((1000, 2)))
+
+
 def test_unknown_frames_raise():
     with pytest.raises(ValueError, match="No painter is registered for frames with depth, leaves"):
         plots.play([{"depth": 1, "leaves": 2}], None)

@@ -27,7 +27,8 @@ struct BoostingConfig {
     // Bits of a quantized gradient, with its sign; 0: as many as fit into packed cells, or more
     // where they would be too few.
     int gradient_bits = 0;
-    std::size_t max_histogram_bytes = std::size_t(1) << 30;  // of all open nodes together
+    // Of all open nodes together, without those that threads count in and that are used again.
+    std::size_t max_histogram_bytes = std::size_t(1) << 30;
 };
 
 // Gradients and Hessians of all rows, multiplied by the rows' weights; one array of `rows` numbers

@@ -27,24 +27,34 @@ inline double weighted_quantile(std::vector<std::pair<double, double>>& pairs, d
     return pairs.back().first;
 }
 
-// Limit values to the bounds that monotonic constraints imply, from the root down: a constrained
-// split bounds its branches by the middle between their own values, `value_of(node)`.
+// Limit the values of the leaves to the bounds that monotonic constraints imply, from the root
+// down: a constrained split bounds its branches by the middle between their own values,
+// `value_of(node)`.
 template <typename Code, typename ValueOf>
 void limit_by_constraints(const BoostingGrower<Code>& grower, const ValueOf& value_of,
                           std::vector<double>& values) {
     const auto& nodes = grower.builder().nodes;
-    const std::vector<std::int8_t>& monotonic = grower.config().monotonic;
+    const auto direction = [&](const tree::Node& node) -> int {
+        return node.expanded() ? grower.config().monotonic[std::size_t(node.column)] : 0;
+    };
+    std::vector<double> branch_values(nodes.size());
+    for_segments({nodes.size(), nodes.size()},
+                 threads_for(100.0 * double(grower.n_rows()), grower.threads()),
+                 [&](std::size_t node, int, Interrupt&) {
+                     if (direction(nodes[node]) == 0) return;
+                     for (const auto branch : {nodes[node].child, nodes[node].child + 1})
+                         branch_values[std::size_t(branch)] = value_of(std::size_t(branch));
+                 });
     std::vector<Bounds> bounds(nodes.size());
     for (std::size_t node = 0; node < nodes.size(); ++node) {
         if (!nodes[node].expanded()) continue;
         const auto child = std::size_t(nodes[node].child);
         bounds[child] = bounds[child + 1] = bounds[node];
-        const int direction = monotonic[std::size_t(nodes[node].column)];
-        if (direction == 0) continue;
+        if (direction(nodes[node]) == 0) continue;
         const auto [lower, upper] = bounds[node];
-        tree::separate(bounds[child], bounds[child + 1], direction,
-                       std::clamp(value_of(child), lower, upper),
-                       std::clamp(value_of(child + 1), lower, upper));
+        tree::separate(bounds[child], bounds[child + 1], direction(nodes[node]),
+                       std::clamp(branch_values[child], lower, upper),
+                       std::clamp(branch_values[child + 1], lower, upper));
     }
     for (std::size_t l = 0; l < values.size(); ++l) {
         const auto [lower, upper] = bounds[std::size_t(grower.leaves()[l].node)];
@@ -84,8 +94,8 @@ std::vector<double> leaf_quantiles(const BoostingGrower<Code>& grower, const dou
 
 // Newton steps of all leaves, (leaf, output), within their bounds; `as_grown` as in leaf_sums.
 //
-// Hessians of splits are rounded up to a unit, so that a leaf may have less than min_child_weight,
-// even next to nothing: its step is that of the missing weight with gradients of zero.
+// Histograms round every Hessian up to at least one unit, so the exact Hessian of a leaf may be
+// below min_child_weight, even next to nothing. Its step is then computed with min_child_weight.
 template <typename Code>
 std::vector<double> newton_values(const BoostingGrower<Code>& grower, const Gradients& gradients,
                                   bool as_grown) {
@@ -98,11 +108,11 @@ std::vector<double> newton_values(const BoostingGrower<Code>& grower, const Grad
         const BoostedLeaf& leaf = grower.leaves()[l];
         const std::vector<double>& hessian = sums[l].hessian;
         const double mean = std::accumulate(hessian.begin(), hessian.end(), 0.0) / n_outputs;
-        const double lacking =
+        const double added =
             leaf.node > 0 ? std::max(grower.config().min_child_weight - mean, 0.0) : 0.0;
         for (std::size_t k = 0; k < gradients.outputs; ++k)
             values.push_back(
-                search.clipped_value(sums[l].gradient[k], hessian[k] + lacking, leaf.bounds));
+                search.clipped_value(sums[l].gradient[k], hessian[k] + added, leaf.bounds));
     }
     return values;
 }

@@ -198,7 +198,8 @@ inline GradientScale measure_gradients(const Gradients& gradients,
     if (!(scale.max_hessian >= kMinSize)) {
         if (scale.max_gradient >= kMinSize)
             throw std::invalid_argument(
-                "some Hessian must be at least 1e-280: decrease learning_rate, or scale the loss.");
+                "some Hessian must be at least 1e-280: decrease learning_rate, scale the loss, or "
+                "return 1 from hessian of a loss without curvature.");
         scale.max_hessian = kMinSize;
     }
     scale.mean_abs_gradient /= double(rows.size() * outputs);

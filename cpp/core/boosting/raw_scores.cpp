@@ -34,7 +34,7 @@ class LaneTrees {
 
   public:
     // Copies for every `step`th tree of a range, or none if they or the rows are too few, too large
-    // or not floats.
+    // or not floats, or if missing values have branches of their own.
     static std::optional<LaneTrees> of(const ForestView& trees, const ForestRows& table,
                                        std::size_t begin, std::size_t end, std::size_t step) {
         if ((table.doubles == nullptr && table.floats == nullptr) ||
@@ -44,8 +44,7 @@ class LaneTrees {
         const auto n_nodes = std::size_t(trees.first[end] - trees.first[begin]);
         if (table.rows * (end - begin) < n_nodes / 4) return std::nullopt;
         for (std::size_t t = begin; t < end; ++t)
-            if (trees.tree(t).count >= std::size_t(1) << (32 - kWalkChildShift))
-                return std::nullopt;
+            if (!fits(trees.tree(t))) return std::nullopt;
         LaneTrees copies;
         for (std::size_t t = begin; t < end; t += step) copies.add(trees.tree(t));
         copies.threshold_.resize(copies.threshold_.size() + kWalkPadding);
@@ -58,6 +57,14 @@ class LaneTrees {
     }
 
   private:
+    static bool fits(const tree::TreeView& tree) {
+        const auto is_binary = [](const PackedNode& node) {
+            return node.kind() == tree::Test::kLeaf || node.missing_branch() <= 1;
+        };
+        return tree.count < std::size_t(1) << (32 - kWalkChildShift) &&
+               std::all_of(tree.nodes, tree.nodes + tree.count, is_binary);
+    }
+
     void add(const tree::TreeView& tree) {
         first_.push_back(test_.size());
         count_.push_back(tree.count);
@@ -96,7 +103,7 @@ void copy_floats(const ForestRows& table, std::size_t begin, std::size_t n, std:
 // more than 64 categories are not compared, but walked.
 bool share_splits(const ForestView& trees, std::size_t begin, std::size_t end,
                   std::size_t outputs) {
-    if (begin % outputs != 0 || end % outputs != 0) return false;
+    if (outputs == 1 || begin % outputs != 0 || end % outputs != 0) return false;
     for (std::size_t t = begin; t < end; ++t) {
         const tree::TreeView first = trees.tree(t - t % outputs), own = trees.tree(t);
         const bool is_equal =

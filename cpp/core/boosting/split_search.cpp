@@ -191,16 +191,27 @@ void SplitSearch::find_threshold(const BoostedNode& node, const Column& column,
         best.shape = tree::SplitShape::kKnown;
 }
 
-// Order the categories of a node, and its missing values as one more, by their smoothed mean
-// gradient; with several outputs by that of the output with the largest spread of means.
+// Order the categories of a node, and its missing values as one more, by their mean gradient
+// relative to that of the node, smoothed towards zero:
+//
+//   key(c) = (G_c - H_c G / H) / (H_c + category_smoothing)
+//
+// With several outputs, by that of the output with the largest spread of keys.
 template <typename Layout>
-void SplitSearch::sort_categories(const Column& column, const typename Layout::Word* cells) {
+void SplitSearch::sort_categories(const BoostedNode& node, const Column& column,
+                                  const typename Layout::Word* cells) {
     const auto sum = [&](std::uint32_t code, std::size_t k) {
         return Layout::sum(cells[code * outputs_ + k]);
     };
-    const auto mean = [&](const GradientSum& cell) {
-        return double(cell.gradient) * scale_.gradient_unit /
-               (double(cell.hessian) * scale_.hessian_unit + config_.category_smoothing);
+    const auto hessian = [&](std::uint32_t code, std::size_t k) {
+        return double(sum(code, k).hessian) * scale_.hessian_unit;
+    };
+    const auto relative_gradient = [&](std::uint32_t code, std::size_t k) {
+        return double(sum(code, k).gradient) * scale_.gradient_unit -
+               hessian(code, k) * node.sums.mean_gradient(k);
+    };
+    const auto key = [&](std::uint32_t code, std::size_t k) {
+        return relative_gradient(code, k) / (hessian(code, k) + config_.category_smoothing);
     };
     codes_.clear();
     for (std::uint32_t code = 0; code <= column.n_codes; ++code)
@@ -209,15 +220,14 @@ void SplitSearch::sort_categories(const Column& column, const typename Layout::W
     double largest = -kInfinity;
     for (std::size_t k = 0; k < outputs_ && outputs_ > 1; ++k) {
         double spread = 0;
-        for (const std::uint32_t code : codes_)
-            spread += mean(sum(code, k)) * double(sum(code, k).gradient) * scale_.gradient_unit;
+        for (const std::uint32_t code : codes_) spread += key(code, k) * relative_gradient(code, k);
         if (spread > largest) {
             largest = spread;
             key_output = k;
         }
     }
     keys_.resize(column.n_codes + 1);
-    for (const std::uint32_t code : codes_) keys_[code] = mean(sum(code, key_output));
+    for (const std::uint32_t code : codes_) keys_[code] = key(code, key_output);
     std::stable_sort(codes_.begin(), codes_.end(),
                      [&](std::uint32_t a, std::uint32_t b) { return keys_[a] < keys_[b]; });
 }
@@ -226,14 +236,15 @@ template <typename Layout>
 void SplitSearch::find_categories(const BoostedNode& node, const Column& column,
                                   const typename Layout::Word* cells, const std::uint32_t* counts,
                                   Candidate& best) {
-    sort_categories<Layout>(column, cells);
+    sort_categories<Layout>(node, column, cells);
     const std::size_t n = codes_.size();
     if (n < 2) return;
     add_prefix_sums<Layout>(cells, counts, codes_.data(), n);
     score_prefixes(node, n - 1, nullptr, 0, missing_right_.data());
     const double largest = tree_kernels().largest(missing_right_.data(), n - 1);
     double gain = largest - node.score;
-    if (column.n_codes > tree::kFewCategories) gain -= double(n - 2) * node.chance_gain;
+    if (column.n_codes > tree::kFewCategories)
+        gain -= double(n - 2) * node.chance_gain_per_category;
     if (!is_enough(gain, node)) return;
     const auto at = std::size_t(std::find(missing_right_.begin(), missing_right_.end(), largest) -
                                 missing_right_.begin());

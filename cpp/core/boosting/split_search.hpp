@@ -32,6 +32,10 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 struct RealSums {
     std::vector<double> gradient, hessian;
     double rows = 0;
+
+    double mean_gradient(std::size_t k) const {
+        return hessian[k] > 0 ? gradient[k] / hessian[k] : 0.0;
+    }
 };
 
 // The node whose splits are searched.
@@ -39,9 +43,8 @@ struct BoostedNode {
     RealSums sums;
     Bounds bounds;
     double score = 0;
-    // Gain that one more random category reaches: (sum of g^2) / (H + reg_lambda). Only for
-    // columns of many categories.
-    double chance_gain = 0;
+    // Gain that one more random category reaches; only for columns of many categories.
+    double chance_gain_per_category = 0;
 };
 
 class SplitSearch {
@@ -93,7 +96,8 @@ class SplitSearch {
     void score_constrained(const BoostedNode& node, std::size_t m, const RealSums* missing,
                            int monotonic, double* out);
     template <typename Layout>
-    void sort_categories(const Column& column, const typename Layout::Word* cells);
+    void sort_categories(const BoostedNode& node, const Column& column,
+                         const typename Layout::Word* cells);
 
     const BoostingConfig& config_;
     const GradientScale& scale_;

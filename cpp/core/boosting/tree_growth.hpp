@@ -33,7 +33,8 @@ using tree::Node;
 using tree::Reason;
 using tree::TreeBuilder;
 
-// Up to so many codes of a branch are counted by columns, each thread for columns of its own.
+// Branches of at most this many (row, column, output) entries are summed by columns, each thread
+// for columns of its own.
 constexpr std::size_t kMaxCodesByColumns = std::size_t(1) << 19;
 
 // The growth of one tree: quantizes the gradients, then splits the leaves in growth order. `Layout`
@@ -75,6 +76,8 @@ class TreeGrowth {
         evaluate({0}, {});
         std::int64_t n_leaves = 1;
         tree::for_splits_in_order(builder_, [&](std::size_t node) {
+            // The loops of one split are too short to poll.
+            if (interrupt_.stopped(0)) throw Interrupted{};
             is_last_ = ++n_leaves == config_.max_leaves;
             expand(node);
             const auto child = std::size_t(builder_.nodes[node].child);
@@ -175,7 +178,7 @@ class TreeGrowth {
             if (!is_open(node)) continue;
             if (!histograms_.contains(node))
                 histograms_.put(node, build_histogram(node), *nodes.begin());
-            searches.push_back({node, node_of(node), columns_of(node), {}, {}, 0});
+            searches.push_back({node, make_scored_node(node), columns_of(node), {}, {}, 0});
         }
         find(searches, branches);
         for (ColumnSearch& search : searches) {
@@ -288,23 +291,27 @@ class TreeGrowth {
         find_in_column(search, search.best, counts_.data(), searches_[0]);
     }
 
-    BoostedNode node_of(std::size_t node) {
-        BoostedNode searched;
+    BoostedNode make_scored_node(std::size_t node) {
+        BoostedNode scored;
         SplitSearch& search = searches_[0];
-        search.to_real(states_[node].sums.data(), Number(n_rows(node)), searched.sums);
-        searched.bounds = states_[node].bounds;
-        searched.score = search.node_score(searched.sums, searched.bounds);
-        if (corrects_categories_) searched.chance_gain = chance_gain(node, searched.sums);
-        return searched;
+        search.to_real(states_[node].sums.data(), Number(n_rows(node)), scored.sums);
+        scored.bounds = states_[node].bounds;
+        scored.score = search.node_score(scored.sums, scored.bounds);
+        if (corrects_categories_) scored.chance_gain_per_category = chance_gain(node, scored.sums);
+        return scored;
     }
 
-    // Gradients are multiplied by the weights, so that the scale of weights does not matter.
+    // Gain that one more random category reaches in a node: (sum of (g - h G / H)^2) /
+    // (H + reg_lambda). Gradients are multiplied by the weights, so that the scale of weights does
+    // not matter.
     double chance_gain(std::size_t node, const RealSums& sums) const {
         double gain = 0;
         for (std::size_t k = 0; k < outputs_; ++k) {
+            const double mean = sums.mean_gradient(k);
             double squares = 0;
             for (const std::uint32_t row : rows_of(node)) {
-                const double g = gradients_.gradient_of(row, k);
+                const double g =
+                    gradients_.gradient_of(row, k) - gradients_.hessian_of(row, k) * mean;
                 squares += g * g;
             }
             gain += squares / (sums.hessian[k] + config_.reg_lambda);
@@ -497,6 +504,7 @@ class TreeGrowth {
     std::uint64_t seed_;
     HistogramStore<Layout>& histograms_;
     int threads_;
+    Interrupt interrupt_;
     bool corrects_categories_ = false;
     bool is_last_ = false;  // the split uses the last leaf: its branches are not searched
     std::vector<SplitSearch> searches_;

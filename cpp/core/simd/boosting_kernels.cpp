@@ -21,8 +21,8 @@ inline double shrink(double gradient, double alpha) {
     return size > 0 ? size : 0.0;
 }
 
-// Sixteen sums, so that additions need not wait for each other and every instruction set adds in
-// the same order.
+// Sixteen independent sums, so that additions overlap and every instruction set adds in the same
+// order.
 GradientSummary summarize(const double* gradient, const double* hessian, std::size_t n,
                           double first_hessian) {
     constexpr std::size_t kSums = 16, kWidth = kLanes<double>, kVectors = kSums / kWidth;

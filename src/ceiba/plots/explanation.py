@@ -21,7 +21,7 @@ _MAX_CONDITION = 44
 _MAX_CONDITIONS = 12  # of a path, the last ones
 _MAX_OUTPUTS = 8  # bars of classes, components or clusters
 _MAX_NEIGHBORS = 15
-_MAX_SHARES = 6  # columns of the distances of neighbors
+_MAX_SHARES = 6  # columns of the distances of neighbors, which colors distinguish
 _LINE = 0.3  # inches of a bar
 _FRAME_LINES = 3.5  # bars that would fit between those of two panels
 _POSITIVE, _NEGATIVE = style.PALETTE[0], style.PALETTE[4]
@@ -46,7 +46,8 @@ def explanation(
     output : object, optional
         Class, component or cluster whose score is drawn; by default the predicted one.
     max_columns : int
-        Maximum number of columns to draw; the contributions of the others are summed.
+        Maximum number of columns to draw, of nearest neighbors up to 6; the contributions of the
+        others are summed.
     {figure}
 
     {picture}
@@ -70,7 +71,7 @@ def explanation(
                 "it out."
             )
         n_bars = min(len(neighbors.rows), _MAX_NEIGHBORS)
-        draw = partial(_draw_neighbors, explanation)
+        draw = partial(_draw_neighbors, explanation, max_columns)
     else:
         index = _output_index(explanation, output)
         contributions = explanation.largest_contributions(index, max_columns)
@@ -177,14 +178,14 @@ def _column_labels(contributions: list[tuple[str, str, float]]) -> list[str]:
     return labels
 
 
-def _draw_neighbors(explanation: Explanation, ax: Any) -> None:
+def _draw_neighbors(explanation: Explanation, max_columns: int, ax: Any) -> None:
     """Draw the distances of the neighbors, divided by the shares of the columns."""
     neighbors = explanation.neighbors
     assert neighbors is not None
     n = min(len(neighbors.rows), _MAX_NEIGHBORS)
     distances = np.where(np.isfinite(neighbors.distances), neighbors.distances, 0.0)[:n]
     left = np.zeros(n)
-    for _, parts, color in _distance_parts(explanation, neighbors):
+    for _, parts, color in _distance_parts(explanation, neighbors, max_columns):
         parts = parts[:n]
         ax.barh(np.arange(n), parts, left=left, color=color, height=0.62, zorder=2)
         left = left + parts
@@ -202,14 +203,17 @@ def _draw_neighbors(explanation: Explanation, ax: Any) -> None:
     ax.set_xlim(0, 1.45 * (float(distances.max(initial=0.0)) or 1.0))
 
 
-def _distance_parts(explanation: Explanation, neighbors: Neighbors) -> list[tuple[str, Array, str]]:
+def _distance_parts(
+    explanation: Explanation, neighbors: Neighbors, max_columns: int
+) -> list[tuple[str, Array, str]]:
     """Return name, lengths and color of the parts of the bars of neighbors."""
     distances = np.where(np.isfinite(neighbors.distances), neighbors.distances, 0.0)
     if neighbors.contributions is None:
         return [("all columns", distances, _POSITIVE)]
     lengths = neighbors.contributions * distances[:, None]
     order = np.argsort(-lengths.sum(axis=0), kind="stable")
-    shown, rest = np.sort(order[:_MAX_SHARES]).tolist(), order[_MAX_SHARES:]
+    n_shown = min(max_columns, _MAX_SHARES)
+    shown, rest = np.sort(order[:n_shown]).tolist(), order[n_shown:]
     names = style.shorten_names([explanation.columns[j] for j in shown], 24)
     parts = [
         (name, lengths[:, j], style.color_of(color))

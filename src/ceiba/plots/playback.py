@@ -66,6 +66,12 @@ def painter_for(frames: Sequence[Any], X: Any, model: Any, **options: Any) -> Pa
     """Make the painter that matches these frames; options that are None are not passed on."""
     available = frame_names(frames[0])
     matches = [names for names in _factories if names <= available]
+    left_out = getattr(frames, "left_out", ())
+    if not matches and left_out:
+        raise ValueError(
+            f"The trace cannot be played without {', '.join(left_out)}, of which it keeps at most "
+            "16 MB per step: fit fewer rows with trace=True."
+        )
     if not matches:
         known = "; ".join(", ".join(sorted(names)) for names in _factories)
         raise ValueError(

@@ -71,7 +71,7 @@ def check_leaf(part, model, split):
         return False
     newton = model.method == "newton"
     alpha = model.reg_alpha / split.unit if newton else 0
-    weight = part.leaf_hessian + part.missing_weight + newton * model.reg_lambda
+    weight = part.leaf_hessian + part.added_hessian + newton * model.reg_lambda
     step = -shrunk(part.leaf_gradient, alpha) / weight * split.unit
     if part.limit is None:
         assert part.step == pytest.approx(step, rel=1e-12)
@@ -193,7 +193,7 @@ def test_weight_that_a_leaf_lacks_is_added():
         1, loss=FlatSteps(), reg_lambda=0.0, gradient_bits=5, min_samples_leaf=1, trace=True
     ).fit(rows, 1 - rows[:, 0])
     split = model.split_arithmetic(0)
-    assert split.left.missing_weight == pytest.approx(1e-3 - 20e-9)
+    assert split.left.added_hessian == pytest.approx(1e-3 - 20e-9)
     assert "H = 2e-08 + 0.00099998 (min_child_weight), step = -20000, value" in repr(split)
     for part in (split.left, split.right):
         assert check_leaf(part, model, split)

@@ -53,6 +53,18 @@ def test_a_near_identifier_does_not_win_between_classes(strategy: str, n_classes
     assert model.feature_importances_[1] > 0.98
 
 
+@pytest.mark.parametrize("has_effect", [True, False])
+def test_categories_are_compared_within_nodes_of_other_means(has_effect: bool) -> None:
+    """The mean of a node, far from zero below the root, is no effect of categories."""
+    rng = np.random.default_rng(0)
+    side, code = rng.choice([-10.0, 10.0], N), rng.integers(0, 20, N)
+    effect = np.where(code % 2 == 0, 1.0, -1.0) * has_effect
+    frame = pd.DataFrame({"side": side, "c": pd.Categorical(code)})
+    model = GradientBoostingRegressor(1, learning_rate=1.0, max_leaf_nodes=4, reg_lambda=0.0)
+    model.fit(frame, side + effect + rng.normal(size=N))
+    assert (model.importances("split")[1] > 0) == has_effect
+
+
 def test_many_informative_categories_are_used() -> None:
     rng = np.random.default_rng(0)
     code = rng.integers(0, 60, N)
@@ -98,18 +110,21 @@ def test_ordinal_columns_are_split_in_their_order() -> None:
     np.testing.assert_allclose(numbers.predict(code[:, None]), other.predict(ordinal), rtol=1e-12)
 
 
-def test_smoothing_draws_rare_categories_to_the_middle() -> None:
-    """The first split of categories ordered a, b, c, or b, c, a without smoothing."""
+@pytest.mark.parametrize("offset", [0.0, 100.0])
+def test_smoothing_draws_rare_categories_to_the_middle(offset: float) -> None:
+    """The first split of categories ordered b, a, c, or b, c, a without smoothing."""
     code = np.repeat([0, 1, 2], [3, 200, 200])
-    y = np.repeat([3.0, 1.0, 2.0], [3, 200, 200])
+    y = np.repeat([10.0, 1.0, 2.0], [3, 200, 200]) + offset
     frame = pd.DataFrame({"c": pd.Categorical.from_codes(code, list("abc"))})
-    options: dict[str, Any] = {"max_leaf_nodes": 2, "min_samples_leaf": 1, "init": "zero"}
+    options: dict[str, Any] = {
+        "max_leaf_nodes": 2, "min_samples_leaf": 1, "init": "zero", "reg_lambda": 0.0,
+    }  # fmt: skip
     groups = []
     for smoothing in (0.0, 100.0):
         model = GradientBoostingRegressor(1, category_smoothing=smoothing, **options)
         groups.append(model.fit(frame, y).predict(frame)[[0, 3, 203]])
-    assert groups[0][0] == groups[0][2] != groups[0][1]
-    assert groups[1][0] == groups[1][1] != groups[1][2]
+    assert groups[0][1] == groups[0][2] != groups[0][0]
+    assert groups[1][0] == groups[1][2] != groups[1][1]
 
 
 # Categories that fit did not see

@@ -6,6 +6,7 @@ import warnings
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from ceiba import GradientBoostingClassifier, GradientBoostingRegressor
@@ -42,7 +43,6 @@ CHANGES: list[dict[str, Any]] = [
     {"sampling": "goss", "other_rate": 0.3},
     {"max_bins": 8},
     {"gradient_bits": 4},
-    {"category_smoothing": 300.0},
     {"monotonic_cst": {"a": -1}},
     {"interaction_cst": "no_interactions"},
     {"interaction_cst": "pairwise", "max_leaf_nodes": 20},
@@ -71,6 +71,8 @@ OF_NUMBERS: list[dict[str, Any]] = [
     {"loss": "tweedie"},
     {"loss": "tweedie", "power": 1.2},
 ]
+# Options whose effect another table shows; test_category_smoothing_changes_the_trees.
+OF_RARE_CATEGORIES: list[dict[str, Any]] = [{"category_smoothing": 1e4}]
 # Options that do not change the trees; test_options_that_do_not_change_the_trees.
 SAME: list[dict[str, Any]] = [
     {"n_jobs": 1},
@@ -151,7 +153,7 @@ def test_options_that_do_not_change_the_trees(
 def test_every_declared_parameter_and_choice_is_covered(kind: Any) -> None:
     own = OF_TWO_CLASSES if kind is GradientBoostingClassifier else OF_NUMBERS
     tried: dict[str, list[Any]] = {}
-    for change in CHANGES + own + SAME:
+    for change in CHANGES + own + SAME + OF_RARE_CATEGORIES:
         for name, value in change.items():
             tried.setdefault(name, []).append(value)
     if kind is GradientBoostingClassifier:
@@ -306,6 +308,32 @@ WITHOUT_EFFECT: list[tuple[dict[str, Any], str]] = [
 def test_options_without_effect_raise(kind: Any, options: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         kind(2, **options).fit(X, TWO)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_category_smoothing_changes_the_trees(kind: Any) -> None:
+    """Five rows of the first category are far from the others, which hardly differ."""
+    code = np.repeat([0, 1, 2], [5, 200, 200])
+    y = np.repeat([1, 0, 1, 0, 1], [5, 104, 96, 96, 104])
+    frame = pd.DataFrame({"c": pd.Categorical.from_codes(code, list("abc"))})
+    models = [kind(**{**BASE, **change}) for change in ({}, *OF_RARE_CATEGORIES)]
+    assert len({bits(model.fit(frame, y)) for model in models}) == 2
+
+
+def test_an_alpha_without_effect_warns() -> None:
+    message = "'alpha' has no effect with loss='poisson': .* reg_alpha"
+    with pytest.warns(UserWarning, match=message):
+        GradientBoostingRegressor(1, loss="poisson", alpha=0.5).fit(X, POSITIVE)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        GradientBoostingRegressor(1, loss="huber", alpha=0.5).fit(X, POSITIVE)
+
+
+def test_zero_gradients_of_huber_are_the_reason_of_a_constant_model() -> None:
+    y = np.zeros(len(X))
+    y[:5] = 100.0
+    with pytest.warns(UserWarning, match="increase alpha"):
+        GradientBoostingRegressor(3, loss="huber").fit(X, y)
 
 
 @pytest.mark.parametrize("kind", KINDS)

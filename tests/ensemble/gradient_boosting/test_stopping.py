@@ -304,6 +304,24 @@ class Recorder:
         return (raw - y) ** 2 / 2
 
 
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ({}, {"early_stopping": True}),
+        ({"early_stopping": True}, {"validation_fraction": 0.2}),
+    ],
+)
+def test_a_warm_start_holds_out_no_rows_of_earlier_trees(before: Any, after: Any) -> None:
+    model = GradientBoostingRegressor(2, warm_start=True, **before).fit(X, NUMBERS)
+    model.set_params(n_estimators=4, **after)
+    with pytest.raises(ValueError, match="validation_fraction that the previous fit held out"):
+        model.fit(X, NUMBERS)
+    model.set_params(early_stopping=True, validation_fraction=0.1)
+    assert model.fit(X, NUMBERS, X_val=X, y_val=NUMBERS).n_estimators_ == 4
+    with pytest.raises(ValueError, match=r"held out, None, got 0\.1"):
+        model.set_params(n_estimators=6).fit(X, NUMBERS)
+
+
 @pytest.mark.parametrize("random_state", [None, np.random.default_rng(0)], ids=["none", "drawn"])
 def test_a_warm_start_holds_out_the_rows_of_the_first_fit(random_state: Any) -> None:
     """Earlier trees were not fitted to the rows by which later ones are stopped."""

@@ -586,8 +586,13 @@ def test_pickles_and_files_keep_every_bit(
         ({"loss": "quantile", "alpha": 0.1}, {"alpha": 0.9}),
         ({"loss": "tweedie"}, {"power": 1.2}),
         ({}, {"monotonic_cst": [1] + [0] * (X.shape[1] - 1)}),
+        (
+            {"monotonic_cst": pd.Series([1] + [0] * (X.shape[1] - 1))},
+            {"monotonic_cst": pd.Series([-1] + [0] * (X.shape[1] - 1))},
+        ),
+        ({}, {"interaction_cst": "no_interactions"}),
     ],
-    ids=["alpha", "power", "monotonic_cst"],
+    ids=["alpha", "power", "monotonic_cst", "monotonic series", "interaction_cst"],
 )
 def test_a_warm_start_keeps_what_the_trees_mean(before: dict[str, Any], after: Any) -> None:
     y = np.abs(NUMBERS) + 0.1
@@ -599,6 +604,7 @@ def test_a_warm_start_keeps_what_the_trees_mean(before: dict[str, Any], after: A
         model.set_params(n_estimators=4, **after).fit(X, y)
 
 
+@pytest.mark.filterwarnings("ignore:'alpha' has no effect:UserWarning")
 def test_a_warm_start_may_change_parameters_that_its_loss_does_not_have() -> None:
     y = np.abs(NUMBERS) + 0.1
     model = GradientBoostingRegressor(2, warm_start=True).fit(X, y)

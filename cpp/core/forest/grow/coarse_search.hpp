@@ -1,4 +1,4 @@
-// Search for the best split of the columns of a large node that sorts few of its rows.
+// Split search in large nodes: bounds from coarse bins avoid the sorting of most rows.
 //
 // The rows of each column are summed in coarse bins, ranges of codes. The sums at both ends of a
 // bin bound the score of every threshold inside, and only bins whose bound reaches the best score
@@ -97,7 +97,9 @@ class CoarseSearch {
     };
 
     bool is_open(const CoarseColumn& column, std::size_t b) const {
-        return column.bound[b] * kRounding >= best_score_;
+        // A bin without an allowed threshold has no bound, a node without one no best score.
+        return column.bound[b] > -std::numeric_limits<double>::infinity() &&
+               column.bound[b] * kRounding >= best_score_;
     }
 
     // Reserve space for the entries of the open bins, and of the bins that follow them, for the

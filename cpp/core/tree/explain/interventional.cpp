@@ -80,7 +80,8 @@ struct BackgroundTree {
     std::vector<std::vector<PatternWeight>> background;  // by leaf
     std::vector<std::vector<std::int32_t>> columns;      // of each leaf's path
 
-    BackgroundTree(const TreeView& tree, const ExplainedRows& rows, bool fractional)
+    BackgroundTree(const TreeView& tree, const ExplainedRows& rows, bool fractional, int thread,
+                   Interrupt& interrupt)
         : path(tree), background(path.leaves.size()), columns(path.leaves.size()) {
         if (path.max_slots > kMaxColumns)
             throw std::invalid_argument(
@@ -91,6 +92,7 @@ struct BackgroundTree {
             if (path.edges[e].leaf >= 0) set_columns(e);
         // In segments: the branches of all rows at all splits could take gigabytes.
         for (std::size_t begin = 0; begin < rows.n; begin += kRows) {
+            if (interrupt.stopped(thread)) return;
             const std::size_t end = std::min(begin + kRows, rows.n);
             for_leaf_patterns(tree, path, rows.columns, begin, end, fractional,
                               [&](std::size_t e, const std::uint64_t* pattern) {
@@ -193,8 +195,10 @@ std::size_t group_size(const ExplainedTrees& trees, const ExplainedRows& backgro
     std::size_t n_trees = 0, bytes = 0;
     while (n_trees < kMaxTrees && first + n_trees < trees.n_trees) {
         const std::size_t t = first + n_trees;
-        const auto n_leaves = std::size_t(trees.first[t + 1] - trees.first[t] + 1) / 2;
-        bytes += n_leaves * background.n * sizeof(PatternWeight);
+        const tree::TreeView tree = trees.tree(t);
+        const auto n_leaves = std::count_if(tree.nodes, tree.nodes + tree.count,
+                                            [](const auto& n) { return n.kind() == Test::kLeaf; });
+        bytes += std::size_t(n_leaves) * background.n * sizeof(PatternWeight);
         if (n_trees > 0 && bytes > kMaxBytes) break;
         ++n_trees;
     }
@@ -207,8 +211,8 @@ BackgroundTrees prepare_background(const ExplainedTrees& trees, const ExplainedR
     BackgroundTrees prepared(n_trees);
     for_segments({n_trees, n_trees}, threads, [&](std::size_t i, int thread, Interrupt& interrupt) {
         if (interrupt.stopped(thread)) return;
-        prepared[i] =
-            std::make_unique<BackgroundTree>(trees.tree(first + i), background, trees.fractional);
+        prepared[i] = std::make_unique<BackgroundTree>(trees.tree(first + i), background,
+                                                       trees.fractional, thread, interrupt);
     });
     return prepared;
 }
@@ -227,10 +231,11 @@ void add_base(const ExplainedTrees& trees, std::size_t t, const BackgroundTree& 
 // Add the values of the columns by tree t for the rows [begin, end).
 void explain_segment(const ExplainedTrees& trees, std::size_t t, const BackgroundTree& tree,
                      const ExplainedRows& rows, std::size_t begin, std::size_t end,
-                     const OrderWeights& weights, double* out) {
+                     const OrderWeights& weights, int thread, Interrupt& interrupt, double* out) {
     const std::size_t width = rows.columns.size() * trees.n_outputs;
     const std::size_t output = trees.output ? std::size_t(trees.output[t]) : 0;
     const auto add_leaf = [&](std::size_t e, const std::uint64_t* pattern) {
+        if (interrupt.stopped(thread)) return;
         const auto leaf = std::size_t(tree.path.edges[e].leaf);
         const std::vector<std::int32_t>& columns = tree.columns[leaf];
         const double* value = leaf_values(trees, t, tree.path, leaf);
@@ -267,7 +272,7 @@ void interventional_shap(const ExplainedTrees& trees, const ExplainedRows& rows,
             for (std::size_t i = 0; i < n_trees; ++i) {
                 if (interrupt.stopped(thread)) return;
                 explain_segment(trees, first + i, *prepared[i], rows, parts.begin(s), parts.end(s),
-                                weights, out);
+                                weights, thread, interrupt, out);
             }
         });
     }

@@ -18,7 +18,7 @@
 // below that test the column, because a category absent from a node is absent below.
 //
 // Interventional: patterns of the o_j repeat among rows, so the values of a leaf are computed once
-// for each pattern of rows, and from the distinct patterns of the background.
+// for each pattern among some hundred rows, and from the distinct patterns of the background.
 //
 // References: Lundberg et al. (2020), "From local explanations to global understanding with
 // explainable AI for trees", Nature Machine Intelligence 2. Yu, Xu, Bifet & Read (2022), "Linear

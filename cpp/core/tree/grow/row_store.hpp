@@ -89,7 +89,7 @@ class RowStore {
     using Rows = Rows_;
     using Target = typename Rows::Target;
 
-    // Remove all rows, but keep the memory.
+    // Remove all rows, but keep the memory, for another tree.
     void clear(const TreeConfig& config) {
         n_classes_ = int(config.n_classes);
         rows_.clear();

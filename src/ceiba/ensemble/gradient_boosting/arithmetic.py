@@ -47,7 +47,7 @@ class NodeArithmetic:
         rows); None for other nodes, and where the step is a line search.
     step, value : float or None
         Step of a leaf, and its value in the model.
-    missing_weight : float
+    added_hessian : float
         What is added to H of a leaf, because it is less than min_child_weight.
     limit : {'line search', 'monotonic_cst'} or None
         What limits the step, so that it is not -T(G) / (H + reg_lambda).
@@ -62,7 +62,7 @@ class NodeArithmetic:
     leaf_hessian: float | None = None
     step: float | None = None
     value: float | None = None
-    missing_weight: float = 0.0
+    added_hessian: float = 0.0
     limit: str | None = None
 
 
@@ -122,8 +122,8 @@ class SplitArithmetic:
         if part.leaf_gradient is None or part.leaf_hessian is None:
             return f"{name}: leaf {part.node}, step = {_text(part.step)} (line search), {value}"
         sums = f"G = {_text(part.leaf_gradient)}, H = {_text(part.leaf_hessian)}"
-        if part.missing_weight:
-            sums += f" + {_text(part.missing_weight)} (min_child_weight)"
+        if part.added_hessian:
+            sums += f" + {_text(part.added_hessian)} (min_child_weight)"
         unit = "" if self.unit == 1 else f" (times {_text(self.unit)})"
         limit = "" if part.limit is None else f" (limited by {_LIMIT_TEXTS[part.limit]})"
         return f"{name}: leaf {part.node}, {sums}{unit}, step = {_text(part.step)}{limit}, {value}"
@@ -198,10 +198,10 @@ def split_arithmetic(
             leaf_sums = frame["leaf_sums"][begin + part]
             if not np.isnan(leaf_sums).any():
                 leaf["leaf_gradient"], leaf["leaf_hessian"] = leaf_sums[k].tolist()
-                missing = max(min_weight - float(leaf_sums[:, 1].mean()), 0.0)
+                added = max(min_weight - float(leaf_sums[:, 1].mean()), 0.0)
                 own = None if bounds is None else bounds[begin + part]
-                leaf["missing_weight"] = missing
-                newton = scores.step(leaf_sums[k, 0], leaf_sums[k, 1] + missing)
+                leaf["added_hessian"] = added
+                newton = scores.step(leaf_sums[k, 0], leaf_sums[k, 1] + added)
                 leaf["limit"] = _limit(float(step) / unit, newton, own)
         return NodeArithmetic(part, int(tree.n_rows[part]), gradient, hessian, score, **leaf)
 

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import clone
-from sklearn.utils.validation import check_is_fitted, has_fit_parameter
+from sklearn.utils.validation import check_is_fitted
 
 from ceiba._typing import Array
 from ceiba.base import (
@@ -17,7 +16,6 @@ from ceiba.base import (
     Iterations,
     ParameterError,
     check_unused,
-    fitted,
     reports_progress,
     validate,
 )
@@ -34,17 +32,13 @@ from ceiba.ensemble.gradient_boosting.checkpoint import (
     data_digests,
     open_checkpoint,
 )
+from ceiba.ensemble.gradient_boosting.init_predictor import InitMixin, init_input
 from ceiba.ensemble.gradient_boosting.inspection import InspectionMixin
 from ceiba.ensemble.gradient_boosting.loss_history import LossHistory
-from ceiba.ensemble.gradient_boosting.losses.base import Link, Loss
+from ceiba.ensemble.gradient_boosting.losses.base import Loss
 from ceiba.ensemble.gradient_boosting.model import BoostedTrees
 from ceiba.ensemble.gradient_boosting.rounds import BoostingState, ValidationRows, run_rounds
-from ceiba.ensemble.gradient_boosting.training_rows import (
-    ScoredRows,
-    ValidationInput,
-    init_input,
-    select_rows,
-)
+from ceiba.ensemble.gradient_boosting.training_rows import ScoredRows, ValidationInput
 from ceiba.ensemble.gradient_boosting.warm_start import WarmStartMixin
 from ceiba.stats import LabeledRows, TargetSummary, ToLabeledRows
 from ceiba.tree.grow.encoding import learn_bins
@@ -77,12 +71,11 @@ class PartitionModel:
         return np.asarray(self.predict(table, threads).argmax(axis=1))
 
 
-class BaseGradientBoosting(WarmStartMixin, InspectionMixin):
+class BaseGradientBoosting(WarmStartMixin, InitMixin, InspectionMixin):
     """Base of gradient boosting: the fit, raw scores and stages."""
 
     _task: ClassVar[Task]
     _keeps_sparse = True
-    init_: Any = fitted()
 
     @reports_progress
     def fit(
@@ -129,27 +122,30 @@ class BaseGradientBoosting(WarmStartMixin, InspectionMixin):
         """
         validate(self)
         self._check_parameters()
-        given = ValidationInput.of(X_val, y_val, sample_weight_val)
-        if given is not None:
+        validation_input = ValidationInput.of(X_val, y_val, sample_weight_val)
+        if validation_input is not None:
             check_unused(self, ["validation_fraction"], "X_val")
         check_in_memory(
             type(self).__name__, X, y, sample_weight, X_val, y_val, sample_weight_val
         )  # fmt: skip
         file = open_checkpoint(checkpoint, checkpoint_seconds)
-        previous = self._trees_to_continue(X)
+        holds_out = self.early_stopping and validation_input is None
+        previous = self._trees_to_continue(X, holds_out)
         seed = self._seed_of_fit(previous, file)
         engine, source = choose_engine(
             X, sample_weight, y=y, supervised=True, n_jobs=self.n_jobs,
             schema=None if previous is None else previous.schema, keep_sparse=True,
         )  # fmt: skip
         labeled, attributes = self._training_rows(engine, source, previous)
-        labeled, held_out = self._held_out_rows(labeled, given, engine, attributes, seed)
+        labeled, held_out = self._split_validation_rows(
+            labeled, validation_input, engine, attributes, seed
+        )
         attributes["init_"] = self._fit_init(X, labeled)
         loss = self._checked_loss(labeled, attributes, engine.threads, X_val)
         self._continue_loss(loss, previous)
         training = self._with_init_scores(labeled, X, attributes)
         state = self._start_state(engine, training, loss, seed, previous)
-        validation = self._validation(held_out, X, given, state, attributes)
+        validation = self._validation(held_out, X, validation_input, state, attributes)
         n_new = self.n_estimators - state.n_rounds
         iterations = Iterations(self, n_new, trace=self.trace, name="round")
         history = LossHistory(best=state.n_rounds)
@@ -169,7 +165,8 @@ class BaseGradientBoosting(WarmStartMixin, InspectionMixin):
         attributes["losses_"] = self._all_losses(history, previous, state.n_rounds)
         if iterations.trace is not None:
             attributes["trace_"] = iterations.trace
-        self._set_fitted(attributes | self._warm_start_state(loss, seed), without=("trace_",))
+        kept = self._warm_start_state(loss, seed, holds_out)
+        self._set_fitted(attributes | kept, without=("trace_",))
         return self
 
     def _target(
@@ -182,10 +179,6 @@ class BaseGradientBoosting(WarmStartMixin, InspectionMixin):
         """Return the loss with the targets and weights of the rows."""
         raise NotImplementedError
 
-    def _link(self, classes: Array | None) -> Link:
-        """Return the loss that turns predictions of these classes into raw scores and back."""
-        raise NotImplementedError
-
     def _inverse_link(self, raw: Array) -> Array:
         """Return predictions (numbers, or class probabilities) from raw scores."""
         return self._link(getattr(self, "classes_", None)).inverse_link(raw)
@@ -195,60 +188,6 @@ class BaseGradientBoosting(WarmStartMixin, InspectionMixin):
         classes, has_init = attributes.get("classes_"), attributes["init_"] is not None
         digests = data_digests(fit.boosting, fit.validation, classes, has_init)
         file.connect(self, fit, digests)
-
-    # The init predictor ---------------------------------------------------------------------------
-
-    def _fit_init(self, X: Any, labeled: LabeledRows) -> Any:
-        """Return the init predictor fitted to the training rows, None without one."""
-        if self.init is None or self.init == "zero":
-            return None
-        if self.warm_start and getattr(self, "init_", None) is not None:
-            return self.init_
-        init, target = clone(self.init), labeled.target
-        rows = select_rows(X, labeled.kept)
-        y = target.values if target.classes is None else target.classes[target.values]
-        if labeled.weight is None:
-            return init.fit(rows, y)
-        if not has_fit_parameter(init, "sample_weight"):
-            raise ValueError(
-                f"init must accept sample_weight, got {type(init).__name__}: leave out "
-                "sample_weight and class_weight, or use another estimator."
-            )
-        return init.fit(rows, y, sample_weight=labeled.weight)
-
-    def _init_predictions(self, init: Any, X: Any, classes: Array | None) -> Array:
-        """Return what the init predictor predicts: numbers, or probabilities of the classes."""
-        raise NotImplementedError
-
-    def _init_scores(
-        self, init: Any, X: Any, classes: Array | None, row_number: Callable[[int], Any]
-    ) -> Array:
-        """Return the raw scores (n_rows, n_outputs) of the init predictor.
-
-        ``row_number`` returns the number of a row in messages.
-        """
-        predicted, link = self._init_predictions(init, X, classes), self._link(classes)
-        valid, rule = np.isfinite(predicted), "finite numbers"
-        if valid.all() and link.link_name == "log":
-            valid, rule = predicted > 0, f"positive numbers with loss={self.loss!r}"
-        if not valid.all():
-            wrong = np.argwhere(~valid)[0]
-            raise ValueError(
-                f"init must predict {rule}, got {predicted[tuple(wrong)]:g} in row "
-                f"{row_number(int(wrong[0]))}."
-            )
-        return link.link(predicted)
-
-    def _with_init_scores(
-        self, labeled: LabeledRows, X: Any, attributes: dict[str, Any]
-    ) -> ScoredRows:
-        """Return labeled rows of X with their scores by the init predictor."""
-        init = attributes["init_"]
-        if init is None:
-            return ScoredRows(labeled, None)
-        rows = select_rows(X, labeled.kept)
-        classes = attributes.get("classes_")
-        return ScoredRows(labeled, self._init_scores(init, rows, classes, labeled.row_number))
 
     # Rows -----------------------------------------------------------------------------------------
 
@@ -306,26 +245,26 @@ class BaseGradientBoosting(WarmStartMixin, InspectionMixin):
             multi_output=getattr(self, "multi_strategy", None) == "multi_output_tree",
         )  # fmt: skip
 
-    def _held_out_rows(
-        self, labeled: LabeledRows, given: ValidationInput | None, engine: Engine,
+    def _split_validation_rows(
+        self, labeled: LabeledRows, validation_input: ValidationInput | None, engine: Engine,
         attributes: dict[str, Any], seed: int,
     ) -> tuple[LabeledRows, LabeledRows | None]:  # fmt: skip
         """Return the training rows, and the validation rows: given ones, or some held out."""
-        if given is not None:
+        if validation_input is not None:
             schema, classes = labeled.table.schema, attributes.get("classes_")
-            return labeled, given.labeled_rows(engine, self._task, schema, classes)
+            return labeled, validation_input.labeled_rows(engine, self._task, schema, classes)
         if self.early_stopping:
             return split_rows(labeled, self.validation_fraction, seed)
         return labeled, None
 
     def _validation(
-        self, held_out: LabeledRows | None, X: Any, given: ValidationInput | None,
+        self, held_out: LabeledRows | None, X: Any, validation_input: ValidationInput | None,
         state: BoostingState, attributes: dict[str, Any],
     ) -> ValidationRows | None:  # fmt: skip
         """Return the validation rows, of X or given ones, with their scores before the fit."""
         if held_out is None:
             return None
-        data, name = (X, "y") if given is None else (given.X, "y_val")
+        data, name = (X, "y") if validation_input is None else (validation_input.X, "y_val")
         scored = self._with_init_scores(held_out, data, attributes)
         validation = ValidationRows.of(scored, state)
         state.loss.check_domain(validation.y, held_out.row_number, name)
@@ -344,15 +283,6 @@ class BaseGradientBoosting(WarmStartMixin, InspectionMixin):
             engine.predict(rows, predict_batch, BoostedTrees.raw_scores, self.boosted_trees_)
         )
         return self._add_init_scores(raw, X)
-
-    def _add_init_scores(
-        self, raw: Array, X: Any, row_number: Callable[[int], Any] = int
-    ) -> Array:  # fmt: skip
-        """Return raw scores of rows plus those of the init predictor, if there is one."""
-        if getattr(self, "init_", None) is None:
-            return raw
-        classes = getattr(self, "classes_", None)
-        return raw + self._init_scores(self.init_, X, classes, row_number)
 
     def _staged_raw_scores(self, X: Any) -> Iterator[Array]:
         """Yield the raw scores after each round."""
@@ -397,7 +327,8 @@ def _best_trees(state: BoostingState, history: LossHistory) -> BoostedTrees:
     if history.best < trees.n_rounds:
         trees = trees.first_rounds(max(history.best, 1))
     if trees.n_nodes == trees.n_trees and np.ptp(state.loss.y) > 0:
-        warn_constant(
-            trees.n_trees, "decrease min_samples_leaf, min_child_weight or min_split_gain"
-        )
+        remedy = "decrease min_samples_leaf, min_child_weight or min_split_gain"
+        if not state.gradient.any():  # Huber, where most targets are equal
+            remedy = "increase alpha or choose another loss: all gradients are zero"
+        warn_constant(trees.n_trees, remedy)
     return trees

@@ -36,7 +36,7 @@ VERSION = 1
 _FORMAT = "ceiba checkpoint"
 _TEXT = "checkpoint.json"
 _DEFAULT_SECONDS = 60.0
-# They do not change the rounds; those after the checkpoint may be more than planned at first.
+# Parameters that may differ: they do not change the rounds that the file has.
 _FREE_PARAMETERS = ("n_estimators", "n_jobs", "warm_start")
 
 
@@ -326,7 +326,7 @@ def _digest(*values: Any) -> str:
 
 def _parameter_texts(learner: Any) -> dict[str, str]:
     """Return a text of each parameter that the rounds depend on."""
-    values = learner.get_params(deep=False)
+    values = {name: getattr(learner, name) for name in learner.get_params(deep=False)}
     texts = {name: parameter_text(v) for name, v in values.items() if name not in _FREE_PARAMETERS}
     if not isinstance(values["random_state"], Integral):  # the seed is stored
         texts["random_state"] = type(values["random_state"]).__name__

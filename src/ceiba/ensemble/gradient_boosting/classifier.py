@@ -11,6 +11,7 @@ from sklearn.base import ClassifierMixin, is_classifier
 
 from ceiba._typing import Array
 from ceiba.base import ParameterError, ScanScoreMixin, fitted
+from ceiba.base.value_types import format_value
 from ceiba.data.target import Task, class_indices
 from ceiba.ensemble.gradient_boosting.base import BaseGradientBoosting
 from ceiba.ensemble.gradient_boosting.losses.base import Link, Loss
@@ -34,8 +35,8 @@ class GradientBoostingClassifier(ScanScoreMixin, ClassifierMixin, BaseGradientBo
     Every round fits a tree to the gradients of the loss, for three or more classes one per class or
     one for all (``multi_strategy``), and adds it to the raw scores. Columns are binned once. A
     missing value follows the branch of larger gain; categories of a nominal column are ordered by
-    their mean gradient and divided in two, and the gain of more than ten categories is lowered by
-    what so many reach by chance, so that a near-identifier is not chosen by chance. A category that
+    their mean gradient and divided in two. A column of more than ten categories must gain more than
+    as many random categories would, so that near-identifiers are not chosen. A category that
     was not seen in training is missing; one that was seen there, but not in the node, follows the
     branch of missing values as well. All sums are integers, and all draws are keyed by the seed,
     the round and the row: the model is the same, bit for bit, for any number of threads.
@@ -180,7 +181,8 @@ class GradientBoostingClassifier(ScanScoreMixin, ClassifierMixin, BaseGradientBo
             unknown = np.setdiff1d(classes, self.classes_)
             if len(unknown):
                 raise ValueError(
-                    f"y must have the classes of the first fit with warm_start, got {unknown[0]!r}."
+                    "y must have the classes of the first fit with warm_start, got "
+                    f"{format_value(unknown[0])}."
                 )
             indices = class_indices(classes, self.classes_)
             counts = np.zeros(len(self.classes_), np.int64)

@@ -1,4 +1,4 @@
-"""What a fitted model of gradient boosting shows: trees, written-out splits and importances."""
+"""Inspect a fitted model of gradient boosting: trees, written-out splits and importances."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ class InspectionMixin(BoostingParameters, TreeShapMixin, Estimator):
         return self.importances("gain")
 
     def importances(self, kind: str = "gain") -> Array:
-        """Return the importance of each column; the importances sum to 1.
+        """Return the importance of each column: they sum to 1, or are 0 without any split.
 
         Parameters
         ----------

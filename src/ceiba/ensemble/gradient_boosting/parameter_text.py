@@ -10,8 +10,10 @@ import numpy as np
 
 def parameter_text(value: Any) -> str:
     """Return a text that is the same in another process, without addresses of objects."""
-    if isinstance(value, np.generic | np.ndarray):
-        value = value.tolist()
+    if hasattr(value, "__array__"):
+        value = np.asarray(value).tolist()
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
     if value is None or isinstance(value, bool | int | float | str):
         return repr(value)
     if isinstance(value, Mapping):
@@ -29,5 +31,9 @@ def parameter_text(value: Any) -> str:
 
 def _plain(value: Any) -> dict[str, Any]:
     """Return the attributes of an object that are numbers and strings."""
-    attributes = getattr(value, "__dict__", {}) if not isinstance(value, type) else {}
-    return {k: v for k, v in attributes.items() if isinstance(v, bool | int | float | str)}
+    if isinstance(value, type):
+        return {}
+    slots = (name for cls in type(value).__mro__ for name in getattr(cls, "__slots__", ()))
+    names = sorted({*getattr(value, "__dict__", ()), *slots})
+    attributes = {name: getattr(value, name, None) for name in names}
+    return {k: v for k, v in attributes.items() if isinstance(v, int | float | str | np.generic)}

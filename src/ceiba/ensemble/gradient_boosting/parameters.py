@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from math import inf
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from ceiba.base import Above, AtLeast, Between, ParameterError, Parameters, check_unused, parameter
 from ceiba.base.parameters import Verbose
@@ -157,7 +157,8 @@ class BoostingParameters(Parameters):
     trace: Annotated[
         bool,
         "Whether to keep the rounds in ``trace_``: losses, gradients, and the sums and steps from "
-        "which splits are written out, thinned above 1000 frames or 64 MB.",
+        "which splits are written out, thinned above 1000 frames or 64 MB. Arrays of more than "
+        "16 MB per round are left out, such as the gradients of 2,000,000 rows.",
     ] = False
     random_state: Seed = 0
     n_jobs: Jobs = None
@@ -178,7 +179,11 @@ class BoostingParameters(Parameters):
             check_unused(self, _GOSS_ONLY, f"sampling={self.sampling!r}")
         if not self.early_stopping:
             check_unused(self, _STOPPING_ONLY, "early_stopping=False")
-            self._warn_patience()
+            # scikit-learn's estimator checks set it to 20 in any learner.
+            warn_unused(
+                self, "n_iter_no_change", "early_stopping=False",
+                "Set early_stopping=True to stop early.",
+            )  # fmt: skip
         elif self.dropout:
             raise ParameterError(
                 f"early_stopping requires dropout=0, got {self.dropout}: later rounds change the "
@@ -201,12 +206,10 @@ class BoostingParameters(Parameters):
                 "would separate all rows."
             )
 
-    def _warn_patience(self) -> None:
-        """Warn if n_iter_no_change is set without early stopping.
 
-        It does not raise, because scikit-learn's estimator checks set it to 20 in any learner.
-        """
-        try:
-            check_unused(self, ["n_iter_no_change"], "early_stopping=False")
-        except ParameterError as error:
-            warn_user(f"{error} Set early_stopping=True to stop early.", UserWarning)
+def warn_unused(learner: Any, name: str, setting: str, remedy: str) -> None:
+    """Warn of a parameter that has no effect, where estimator checks forbid to raise."""
+    try:
+        check_unused(learner, [name], setting)
+    except ParameterError as error:
+        warn_user(f"{error} {remedy}", UserWarning)

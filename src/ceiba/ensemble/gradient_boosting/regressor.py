@@ -22,6 +22,7 @@ from ceiba.ensemble.gradient_boosting.losses.regression import (
     SquaredError,
 )
 from ceiba.ensemble.gradient_boosting.model import BoostedTrees
+from ceiba.ensemble.gradient_boosting.parameters import warn_unused
 from ceiba.stats import LabeledRows, TargetSummary
 
 # By the values of the parameter ``loss``.
@@ -48,6 +49,9 @@ class LossFunction(Protocol):
       predictions.
     - ``link(prediction)``, the inverse of ``inverse_link``, returns the raw scores of predictions.
       An estimator as ``init`` requires it where there is ``inverse_link``.
+
+    ``monotonic_cst`` orders raw scores: with a decreasing ``inverse_link`` the predictions have the
+    opposite order. Where the loss has no curvature, ``hessian`` may return 1 for all rows.
     """
 
     def gradient(self, y: Array, raw: Array) -> Array:
@@ -80,7 +84,8 @@ class GradientBoostingRegressor(ScanScoreMixin, RegressorMixin, BaseGradientBoos
     init_ : estimator or None
         The fitted ``init`` predictor.
     losses_ : dict
-        Mean loss after each round, half the squared error or half the deviance: ``"training"``
+        Mean loss after each round (half the squared error or half the deviance, the absolute
+        error, the pinball loss, Huber's with the threshold of the first round): ``"training"``
         with ``trace`` or ``verbose``, ``"validation"`` with validation rows. After a warm start
         those of the earlier rounds come first, NaN where they were not recorded; rounds that early
         stopping dropped are the last ones.
@@ -160,9 +165,12 @@ class GradientBoostingRegressor(ScanScoreMixin, RegressorMixin, BaseGradientBoos
         if not isinstance(self.loss, str):
             check_loss_object(self.loss, self.init)
         name = self.loss if isinstance(self.loss, str) else type(self.loss).__name__
-        # scikit-learn's estimator checks set alpha of any learner, so it never raises.
         if name != "tweedie":
             check_unused(self, ["power"], f"loss={name!r}")
+        if name not in ("quantile", "huber"):  # estimator checks set alpha of any learner
+            warn_unused(
+                self, "alpha", f"loss={name!r}", "The L1 penalty of leaf values is reg_alpha."
+            )
 
     def _loss_parameters(self) -> tuple[str, ...]:
         return _LOSSES[self.loss].parameters if isinstance(self.loss, str) else ()

@@ -57,7 +57,7 @@ def boosting_config(
     config.growth_order = GrowthOrder[parameters.growth.upper()]
     config.max_leaves = int(parameters.max_leaf_nodes or 0)
     config.max_depth = _UNLIMITED if parameters.max_depth is None else int(parameters.max_depth)
-    config.min_rows = int(parameters.min_samples_leaf)
+    config.min_rows = min(int(parameters.min_samples_leaf), len(table) + 1)
     config.min_split_gain = float(parameters.min_split_gain) / unit / unit
     config.category_smoothing = float(parameters.category_smoothing)
     n_tree_columns = n_drawn_columns(parameters.tree_features, len(table.schema))

@@ -61,7 +61,7 @@ def sample_rows(
         return RoundSample(None, gradient, hessian, weight)
     draws = _uniforms(seed, number, n_rows)
     drawn = draws < parameters.subsample
-    drawn[draws.argmin()] = True  # a tree needs a row, which few rows may all miss
+    drawn[draws.argmin()] = True  # at least one, also if all draws exceed subsample
     return RoundSample(_row_indices(drawn), gradient, hessian, weight)
 
 

@@ -6,14 +6,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from scipy.sparse import issparse
-from sklearn.utils import _safe_indexing
 
 from ceiba._typing import Array
-from ceiba.base import Estimator
 from ceiba.base.value_types import format_value
-from ceiba.data.schema import Kind, Schema
-from ceiba.data.table import Table
+from ceiba.data.schema import Schema
 from ceiba.data.target import Task
 from ceiba.engine import Engine, choose_engine
 from ceiba.ensemble.gradient_boosting.model import BoostedTrees
@@ -114,25 +110,3 @@ class ValidationInput:
             raise ValueError(
                 f"X_val and y_val must have the same number of rows, got {of_X[0]} and {of_y[0]}."
             )
-
-
-def select_rows(X: Any, kept: Array | None) -> Any:
-    """Select rows of data as the user passed them, all for None."""
-    if kept is None:
-        return X
-    if isinstance(X, Table):
-        return X.take(kept)
-    return _safe_indexing(X.tocsr() if issparse(X) else X, kept)
-
-
-def init_input(table: Table, init: Any) -> Any:
-    """Convert rows of a partition to what an init predictor takes.
-
-    Learners of Ceiba take tables, others frames, or arrays if they were fitted to one.
-    """
-    if isinstance(init, Estimator):
-        return table
-    is_numeric = all(column.kind is Kind.NUMERIC for column in table.schema)
-    if is_numeric and not hasattr(init, "feature_names_in_"):
-        return np.asarray(table)
-    return table.to_pandas()

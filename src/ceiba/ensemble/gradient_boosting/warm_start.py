@@ -17,7 +17,7 @@ from ceiba.ensemble.gradient_boosting.parameter_text import parameter_text
 from ceiba.ensemble.gradient_boosting.parameters import BoostingParameters
 
 # They determine what the sum of the trees means, with the parameters of the loss.
-_KEPT_PARAMETERS = ("loss", "init", "monotonic_cst")
+_KEPT_PARAMETERS = ("loss", "init", "monotonic_cst", "interaction_cst")
 
 
 class WarmStartMixin(BoostingParameters, Estimator):
@@ -25,8 +25,9 @@ class WarmStartMixin(BoostingParameters, Estimator):
 
     boosted_trees_: BoostedTrees = fitted()
     losses_: dict[str, Array] = fitted()
-    # What a warm start takes from the first fit: texts of the parameters that it must not change,
-    # the seed, and the threshold of the losses (Huber). Older model files lack them.
+    # What a warm start takes from the first fit: texts of the parameters that it must not change
+    # and of the fraction of held-out rows, the seed, and the threshold of the losses (Huber).
+    # Older model files lack them.
     _warm_start_parameters: dict[str, str]
     _seed: int
     _first_delta: float | None
@@ -36,12 +37,17 @@ class WarmStartMixin(BoostingParameters, Estimator):
         """Return the names of the hyper-parameters that the loss has."""
         return ()
 
-    def _trees_to_continue(self, X: Any) -> BoostedTrees | None:
-        """Return the trees of the previous fit with ``warm_start``, or None."""
+    def _trees_to_continue(self, X: Any, holds_out: bool) -> BoostedTrees | None:
+        """Return the trees of the previous fit with ``warm_start``, or None.
+
+        ``holds_out`` is whether this fit holds out validation rows of X.
+        """
         trees = getattr(self, "boosted_trees_", None) if self.warm_start else None
         if trees is not None:
             self._check_columns(X)
             self._check_warm_start_parameters()
+            if holds_out:
+                self._check_held_out_rows()
             check_warm_start(self.n_estimators, trees.n_rounds, "rounds", "")
         return trees
 
@@ -55,6 +61,17 @@ class WarmStartMixin(BoostingParameters, Estimator):
                     f"{before[name]}, got {text}: the trees of both fits are added; set "
                     "warm_start=False to start anew."
                 )
+
+    def _check_held_out_rows(self) -> None:
+        """Raise if validation rows would be held out that the earlier trees were fitted to."""
+        fraction = parameter_text(self.validation_fraction)
+        before = getattr(self, "_warm_start_parameters", {}).get("held_out", fraction)
+        if before != fraction:
+            raise ParameterError(
+                "warm_start=True with early_stopping requires the validation_fraction that the "
+                f"previous fit held out, {before}, got {fraction}: its trees were fitted to rows "
+                "that this fit would hold out; pass X_val and y_val, or set warm_start=False."
+            )
 
     def _kept_parameters(self) -> dict[str, str]:
         """Return texts of the parameters that a warm start must not change."""
@@ -78,11 +95,12 @@ class WarmStartMixin(BoostingParameters, Estimator):
         if previous is not None and first_delta is not None:
             loss.first_delta = first_delta / loss.unit
 
-    def _warm_start_state(self, loss: Loss, seed: int) -> dict[str, Any]:
+    def _warm_start_state(self, loss: Loss, seed: int, holds_out: bool) -> dict[str, Any]:
         """Return the private attributes that a warm start takes from this fit."""
         delta = loss.first_delta
+        held_out = parameter_text(self.validation_fraction if holds_out else None)
         return {
-            "_warm_start_parameters": self._kept_parameters(),
+            "_warm_start_parameters": {**self._kept_parameters(), "held_out": held_out},
             "_seed": seed,
             "_first_delta": None if delta is None else delta * loss.unit,
         }
