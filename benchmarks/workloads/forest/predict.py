@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from benchmarks.forest import peers as forest_peers
 from benchmarks.forest import quality
 from benchmarks.forest.data import FAMILY, TITLE, normal_table
@@ -71,14 +73,22 @@ def score(task: Task) -> Callable[[Any, PredictionData], Metrics]:
     return lambda predictions, data: quality.SCORE_PREDICTIONS[task](predictions, data.test)
 
 
-def workload(task: Task) -> Workload:
+def as_float32(sample: SplitSample) -> SplitSample:
+    """Return a sample with columns of float32."""
+    X, test = sample.X.astype(np.float32), sample.test
+    return SplitSample(X, sample.y, Sample(test.X.astype(np.float32), test.y))
+
+
+def workload(
+    task: Task, name: str, convert: Callable[[SplitSample], SplitSample] = lambda sample: sample
+) -> Workload:
     """Return the workload of half as many rows as the forest was grown from."""
     by_label = {label: peer for group in peers(task).values() for label, peer in group.items()}
     by_label["treelite"] = forest_peers.treelite(task)
     return Workload(
-        name=f"{FAMILY[task]}-predict",
+        name=f"{FAMILY[task]}-{name}",
         title=f"{TITLE[task]}, {N_COLUMNS} normal columns, prediction by {N_TREES} trees",
-        make_data=data_maker(task, lambda seed, n: normal_table(task, seed, n), by_label),
+        make_data=data_maker(task, lambda seed, n: convert(normal_table(task, seed, n)), by_label),
         implementations=implementations(task, by_label, without_labels=("ydf", "treelite")),
         quality=score(task),
         checks=quality.LOOSE_CHECKS[task],
@@ -88,4 +98,8 @@ def workload(task: Task) -> Workload:
     )
 
 
-WORKLOADS = (workload("classification"), workload("regression"))
+WORKLOADS = (
+    workload("classification", "predict"),
+    workload("classification", "predict-float32", as_float32),
+    workload("regression", "predict"),
+)
