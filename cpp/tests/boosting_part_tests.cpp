@@ -293,16 +293,19 @@ double score_of(const Cells& cells, const std::vector<bool>& left, const Boostin
 }
 
 // Best score of all thresholds, with missing values on either side, or of all prefixes of the
-// categories (missing values are one more) in the order of their smoothed means.
+// categories (missing values are one more) in the order of their smoothed means, relative to that
+// of all rows.
 double best_score(const Cells& cells, const Column& column, const BoostingConfig& config,
                   const SplitSearch& search) {
     const std::size_t n = column.n_codes;
     std::vector<std::size_t> order(n + 1);
     std::iota(order.begin(), order.end(), 0u);
     if (column.nominal) {
+        const double total_mean = double(cells.total().gradient) / double(cells.total().hessian);
         const auto mean = [&](std::size_t code) {
-            return double(cells.sums[code].gradient) /
-                   (double(cells.sums[code].hessian) + config.category_smoothing);
+            const double h = double(cells.sums[code].hessian);
+            return (double(cells.sums[code].gradient) - h * total_mean) /
+                   (h + config.category_smoothing);
         };
         std::erase_if(order, [&](std::size_t code) { return cells.sums[code].hessian == 0; });
         std::stable_sort(order.begin(), order.end(),

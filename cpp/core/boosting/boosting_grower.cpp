@@ -72,12 +72,17 @@ std::vector<RealSums> BoostingGrower<Code>::leaf_sums(const Gradients& gradients
     GradientScale scale = as_grown ? scale_ : measure_gradients(gradients, rows_, threads_);
     scale.set_max_quantized(std::min(0x1p50, std::floor(0x1p62 / double(rows_.size()))));
     const Segments parts = segments(columns_.rows, 4096);
-    const int threads = threads_for(4.0 * double(columns_.rows * outputs), threads_);
+    // Threads have sums of their own, which together take at most 256 MB.
+    const std::size_t sum_bytes = leaves_.size() * outputs * sizeof(GradientSum);
+    const std::size_t max_threads =
+        std::max<std::size_t>(1, (std::size_t(1) << 28) / std::max<std::size_t>(1, sum_bytes));
+    const int threads = int(std::min(
+        max_threads, std::size_t(threads_for(4.0 * double(columns_.rows * outputs), threads_))));
     // Integers: the order of the rows does not matter.
-    std::vector<std::vector<GradientSum>> units(std::size_t(threads),
-                                                std::vector<GradientSum>(leaves_.size() * outputs));
+    std::vector<std::vector<GradientSum>> thread_sums(
+        std::size_t(threads), std::vector<GradientSum>(leaves_.size() * outputs));
     for_segments(parts, threads, [&](std::size_t s, int thread, Interrupt&) {
-        std::vector<GradientSum>& own = units[std::size_t(thread)];
+        std::vector<GradientSum>& own = thread_sums[std::size_t(thread)];
         GradientBlock block;
         std::uint32_t rows[GradientBlock::kRows];
         for_blocks(parts.begin(s), parts.end(s), [&](std::size_t first, std::size_t n) {
@@ -99,7 +104,7 @@ std::vector<RealSums> BoostingGrower<Code>::leaf_sums(const Gradients& gradients
     for (std::size_t l = 0; l < leaves_.size(); ++l) {
         for (std::size_t k = 0; k < outputs; ++k) {
             GradientSum sum;
-            for (const auto& own : units) sum += own[l * outputs + k];
+            for (const auto& own : thread_sums) sum += own[l * outputs + k];
             sums[l].gradient.push_back(double(sum.gradient) * scale.gradient_unit);
             sums[l].hessian.push_back(double(sum.hessian) * scale.hessian_unit);
         }
@@ -124,12 +129,13 @@ void BoostingGrower<Code>::index_leaves(int threads) {
     for_segments(parts, threads_for(20.0 * double(columns_.rows), threads),
                  [&](std::size_t s, int, Interrupt&) {
                      for (std::size_t row = parts.begin(s); row < parts.end(s); ++row)
-                         if (!in_sample_[row]) leaf_index_[row] = index[std::size_t(node_of(row))];
+                         if (!in_sample_[row])
+                             leaf_index_[row] = index[std::size_t(leaf_of_row(row))];
                  });
 }
 
 template <typename Code>
-std::int32_t BoostingGrower<Code>::node_of(std::size_t row) const {
+std::int32_t BoostingGrower<Code>::leaf_of_row(std::size_t row) const {
     const Code* codes = codes_->row(row);
     std::int32_t at = 0;
     while (builder_->nodes[std::size_t(at)].expanded()) {

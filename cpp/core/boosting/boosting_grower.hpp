@@ -85,7 +85,7 @@ class BoostingGrower {
 
     // Write the leaf of every row, those outside of the sample included, to leaf_index_.
     void index_leaves(int threads);
-    std::int32_t node_of(std::size_t row) const;
+    std::int32_t leaf_of_row(std::size_t row) const;
 
     BoostingConfig config_;
     tree::Columns<Code> columns_;

@@ -111,7 +111,7 @@ class GradientBlock {
             hessian = hessian_copy_;
         }
     }
-    // Round to units, of which there are so many per one.
+    // Round to integer units; the factors are units per 1.0.
     void round(double gradient_factor, double hessian_factor) {
         boosting_kernels().round(gradient, size, gradient_factor, quantized_gradient);
         boosting_kernels().round(hessian, size, hessian_factor, quantized_hessian);
@@ -207,8 +207,8 @@ inline GradientScale measure_gradients(const Gradients& gradients,
     return scale;
 }
 
-// Packed cells round gradients to some 12 bits of the largest one (500,000 rows). They serve as
-// long as the mean gradient has several units; a few outliers far above all others need wide cells.
+// Packed cells round gradients to some 12 bits of the largest one (500,000 rows). They are used
+// while the mean gradient has several units; a few outliers far above all others need wide cells.
 constexpr double kMinMeanUnits = 8;
 
 inline bool packed_suffices(const GradientScale& scale, std::size_t n, int bits) {

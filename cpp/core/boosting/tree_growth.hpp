@@ -3,11 +3,11 @@
 //     histogram of the root = sums of the quantized gradients by column and code
 //     while a leaf may be split, in growth order:
 //         split it; partition its rows
-//         histogram of the smaller branch = its rows counted, of the larger one = the difference
+//         histogram of the smaller branch = sums of its rows, of the larger one = the difference
 //         best split of both branches = largest gain over their columns
 //
-// The rows of a node are contiguous. Histograms are kept and subtracted as in all trees
-// (tree/grow/histogram_store.hpp), in their growth order (tree/grow/tree_builder.hpp).
+// The rows of a node are contiguous. Histograms are those of boosting/node_histograms.hpp, the
+// growth order is that of all trees (tree/grow/split_order.hpp).
 //
 // Part of boosting_grower.cpp.
 #pragma once
@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "boosting/boosting_grower.hpp"
+#include "boosting/node_histograms.hpp"
 #include "boosting/row_partition.hpp"
 #include "common/parallel.hpp"
 #include "simd/boosting_kernels.hpp"
@@ -27,15 +28,10 @@
 
 namespace ceiba::boosting {
 
-using tree::Histogram;
 using tree::HistogramStore;
 using tree::Node;
 using tree::Reason;
 using tree::TreeBuilder;
-
-// Branches of at most this many (row, column, output) entries are summed by columns, each thread
-// for columns of its own.
-constexpr std::size_t kMaxCodesByColumns = std::size_t(1) << 19;
 
 // The growth of one tree: quantizes the gradients, then splits the leaves in growth order. `Layout`
 // is that of the histogram cells, which is chosen for each tree from its gradients. The tree and
@@ -43,24 +39,23 @@ constexpr std::size_t kMaxCodesByColumns = std::size_t(1) << 19;
 template <typename Code, typename Layout>
 class TreeGrowth {
     using Word = typename Layout::Word;
+    using Histograms = NodeHistograms<Code, Layout>;
+    using Unsummed = typename Histograms::Unsummed;
 
   public:
     TreeGrowth(BoostingGrower<Code>& grower, const Gradients& gradients, const GradientScale& scale,
                std::vector<std::int32_t> columns, std::uint64_t seed, int threads,
-               std::vector<Word>& values, HistogramStore<Layout>& histograms)
+               std::vector<Word>& values, HistogramStore<Layout>& store)
         : grower_(grower),
           config_(grower.config_),
-          codes_(*grower.codes_),
           builder_(*grower.builder_),
           gradients_(gradients),
           scale_(scale),
           outputs_(gradients.outputs),
           tree_columns_(std::move(columns)),
           seed_(seed),
-          histograms_(histograms),
-          threads_(threads),
-          values_(values) {
-        histograms_.clear();
+          histograms_(*grower.codes_, outputs_, tree_columns_, threads, values, store),
+          threads_(threads) {
         for (int t = 0; t < threads_; ++t) searches_.emplace_back(config_, scale_, outputs_);
         for (const std::int32_t j : tree_columns_) {
             const Column& column = grower_.columns_.columns[std::size_t(j)];
@@ -72,7 +67,7 @@ class TreeGrowth {
         builder_.add(0, 1);
         states_.emplace_back();
         set_rows(0, 0, grower_.rows_.size());
-        states_[0].sums = quantize();
+        states_[0].sums = histograms_.quantize(gradients_, scale_, grower_.rows_);
         evaluate({0}, {});
         std::int64_t n_leaves = 1;
         tree::for_splits_in_order(builder_, [&](std::size_t node) {
@@ -81,7 +76,8 @@ class TreeGrowth {
             is_last_ = ++n_leaves == config_.max_leaves;
             expand(node);
             const auto child = std::size_t(builder_.nodes[node].child);
-            evaluate({child, child + 1}, split_histogram(node));
+            evaluate({child, child + 1},
+                     histograms_.split(node, branch_of(child), branch_of(child + 1)));
         });
         collect_leaves();
         keep_sums();
@@ -102,32 +98,8 @@ class TreeGrowth {
         return std::span(grower_.rows_).subspan(begin_of(node), n_rows(node));
     }
     bool is_open(std::size_t node) const { return builder_.nodes[node].reason == Reason::kOpen; }
-
-    // Round the gradients of the rows of the sample, and return their sums.
-    std::vector<GradientSum> quantize() {
-        if (values_.size() < gradients_.rows * outputs_) values_.resize(gradients_.rows * outputs_);
-        const std::span<const std::uint32_t> rows = grower_.rows_;
-        const Segments parts = segments(rows.size(), 16384);
-        std::vector<GradientSum> sums(parts.count * outputs_);
-        for_segments(
-            parts, threads_for(4.0 * double(rows.size() * outputs_), threads_),
-            [&](std::size_t s, int, Interrupt&) {
-                GradientBlock block;
-                Word words[GradientBlock::kRows];
-                for_blocks(parts.begin(s), parts.end(s), [&](std::size_t i, std::size_t n) {
-                    for (std::size_t k = 0; k < outputs_; ++k) {
-                        block.load(gradients_, rows.subspan(i, n), k);
-                        block.round(scale_.gradient_factor, scale_.hessian_factor);
-                        sums[s * outputs_ + k] += Layout::pack(block.quantized_gradient,
-                                                               block.quantized_hessian, n, words);
-                        for (std::size_t l = 0; l < n; ++l)
-                            values_[rows[i + l] * outputs_ + k] = words[l];
-                    }
-                });
-            });
-        std::vector<GradientSum> totals(outputs_);
-        for (std::size_t i = 0; i < sums.size(); ++i) totals[i % outputs_] += sums[i];
-        return totals;
+    typename Histograms::Branch branch_of(std::size_t node) const {
+        return {node, rows_of(node), is_open(node)};
     }
 
     void set_rows(std::size_t node, std::size_t begin, std::size_t end) {
@@ -144,13 +116,13 @@ class TreeGrowth {
     }
 
     // The best splits of the columns at one node.
-    struct ColumnSearch {
+    struct NodeCandidates {
         std::size_t node;
         BoostedNode scored_node;
         std::vector<std::int32_t> columns;
-        std::vector<Candidate> found;       // one per column
-        std::vector<std::uint8_t> counted;  // whether the rows of a column were counted
-        std::size_t best = 0;               // index of the best column
+        std::vector<Candidate> found;          // one per column
+        std::vector<std::uint8_t> has_counts;  // whether the rows of a column were counted
+        std::size_t best = 0;                  // index of the best column
 
         bool has_split() const { return !found.empty() && found[best].found(); }
         std::int32_t column() const { return columns[best]; }
@@ -163,25 +135,16 @@ class TreeGrowth {
         }
     };
 
-    // Histograms of two branches still to be counted: `smaller` from its rows; `larger` holds that
-    // of the parent until `smaller` is subtracted. Null: nothing to count.
-    struct BranchHistograms {
-        std::span<const std::uint32_t> rows;
-        Word* smaller = nullptr;
-        Word* larger = nullptr;
-    };
-
     // Find the best splits of sibling nodes that may be split.
-    void evaluate(std::initializer_list<std::size_t> nodes, const BranchHistograms& branches) {
-        std::vector<ColumnSearch> searches;
+    void evaluate(std::initializer_list<std::size_t> nodes, const Unsummed& branches) {
+        std::vector<NodeCandidates> searches;
         for (const std::size_t node : nodes) {
             if (!is_open(node)) continue;
-            if (!histograms_.contains(node))
-                histograms_.put(node, build_histogram(node), *nodes.begin());
+            if (!histograms_.contains(node)) histograms_.add(node, rows_of(node), *nodes.begin());
             searches.push_back({node, make_scored_node(node), columns_of(node), {}, {}, 0});
         }
         find(searches, branches);
-        for (ColumnSearch& search : searches) {
+        for (NodeCandidates& search : searches) {
             search.choose();
             while (recounts_rows(search)) {
                 find_with_counts(search);
@@ -191,13 +154,13 @@ class TreeGrowth {
         }
     }
 
-    void decide(ColumnSearch& search) {
+    void decide(NodeCandidates& search) {
         Node& node = builder_.nodes[search.node];
         if (search.has_split()) {
             builder_.record_split(search.node, search.column(), search.split());
             node.gain = search.split().score / double(n_rows(search.node));
             // The histogram may be dropped before the node is expanded.
-            states_[search.node].left_sums = sums_of(
+            states_[search.node].left_sums = histograms_.sums_of(
                 search.node, search.column(), codes_on_left(search.column(), search.split()));
         } else {
             node.reason = Reason::kNoGain;
@@ -205,30 +168,29 @@ class TreeGrowth {
         }
     }
 
-    // Search the columns of some nodes, after counting them if that is still to be done; every
+    // Search the columns of some nodes, after summing them if that is still to be done; every
     // thread does both for columns of its own.
-    void find(std::span<ColumnSearch> searches, const BranchHistograms& branches) {
+    void find(std::span<NodeCandidates> searches, const Unsummed& branches) {
         const std::size_t p = grower_.columns_.count();
-        const double n_cells = double(codes_.n_cells() * outputs_);
         double work = 2.0 * double(branches.rows.size() * tree_columns_.size() * outputs_);
-        for (ColumnSearch& search : searches) {
+        for (NodeCandidates& search : searches) {
             search.found.assign(search.columns.size(), Candidate{});
-            search.counted.assign(search.columns.size(), 0);
-            work += 16.0 * n_cells;
+            search.has_counts.assign(search.columns.size(), 0);
+            work += 16.0 * double(histograms_.n_cells());
         }
         if (searches.empty()) return;
         const int threads = threads_for(work, threads_);
         const Segments blocks{p, std::min(p, std::size_t(threads > 1 ? 2 * threads : 1))};
         for_segments(blocks, threads, [&](std::size_t s, int thread, Interrupt&) {
             const std::size_t first = blocks.begin(s), last = blocks.end(s);
-            if (branches.smaller != nullptr) add_columns(branches, first, last);
-            for (ColumnSearch& search : searches)
+            if (branches.smaller != nullptr) histograms_.sum_columns(branches, first, last);
+            for (NodeCandidates& search : searches)
                 find_in(search, first, last, searches_[std::size_t(thread)]);
         });
     }
 
     // Search the columns [first, last) of a node.
-    void find_in(ColumnSearch& search, std::size_t first, std::size_t last, SplitSearch& splits) {
+    void find_in(NodeCandidates& search, std::size_t first, std::size_t last, SplitSearch& splits) {
         const auto& columns = search.columns;
         auto i = std::size_t(std::lower_bound(columns.begin(), columns.end(), std::int32_t(first)) -
                              columns.begin());
@@ -236,39 +198,26 @@ class TreeGrowth {
             find_in_column(search, i, nullptr, splits);
     }
 
-    void find_in_column(ColumnSearch& search, std::size_t i, const std::uint32_t* counts,
+    void find_in_column(NodeCandidates& search, std::size_t i, const std::uint32_t* counts,
                         SplitSearch& splits) {
         const auto j = std::size_t(search.columns[i]);
-        const Word* cells = histograms_.at(search.node).words() + codes_.offset(j) * outputs_;
-        splits.template find<Layout>(search.scored_node, grower_.columns_.columns[j], cells, counts,
-                                     search.found[i]);
-    }
-
-    void add_columns(const BranchHistograms& branches, std::size_t first, std::size_t last) const {
-        const std::size_t begin = codes_.offset(first) * outputs_;
-        const std::size_t end = codes_.offset(last) * outputs_;
-        std::fill(branches.smaller + begin, branches.smaller + end, Word{});
-        const auto position = [&](std::size_t column) {
-            return std::lower_bound(tree_columns_.begin(), tree_columns_.end(),
-                                    std::int32_t(column));
-        };
-        codes_.add(branches.rows, std::span(position(first), position(last)), values_.data(),
-                   outputs_, branches.smaller);
-        for (std::size_t i = begin; i < end; ++i) branches.larger[i] -= branches.smaller[i];
+        splits.template find<Layout>(search.scored_node, grower_.columns_.columns[j],
+                                     histograms_.cells(search.node, j), counts, search.found[i]);
     }
 
     // Cells have no room for the number of rows. Columns are therefore searched as if every branch
     // had enough of them, which gives an upper bound of their gain. While the best split has too
     // few rows on a side, its column is searched again with the rows counted. Counting the rows of
     // all columns took 25 % of the time with 5,000 rows.
-    bool recounts_rows(ColumnSearch& search) {
-        if (!search.has_split() || search.counted[search.best] || config_.min_rows <= 1 ||
+    bool recounts_rows(NodeCandidates& search) {
+        if (!search.has_split() || search.has_counts[search.best] || config_.min_rows <= 1 ||
             searches_[0].counts_by_hessian())
             return false;
         const std::vector<std::uint32_t> left_codes =
             codes_on_left(search.column(), search.split());
         // A branch has at least H / max(h) rows, which are mostly enough.
-        const Number left = sums_of(search.node, search.column(), left_codes)[0].hessian;
+        const Number left =
+            histograms_.sums_of(search.node, search.column(), left_codes)[0].hessian;
         const Number right = states_[search.node].sums[0].hessian - left;
         if (std::min(left, right) >= config_.min_rows * scale_.max_quantized) return false;
         count_rows_by_code(search);
@@ -278,15 +227,15 @@ class TreeGrowth {
     }
 
     // Count the rows of a node by their codes of the best column.
-    void count_rows_by_code(const ColumnSearch& search) {
+    void count_rows_by_code(const NodeCandidates& search) {
         const auto j = std::size_t(search.column());
         counts_.assign(grower_.columns_.columns[j].n_codes + 1, 0);
         const Code* codes = grower_.columns_.column(j);
         for (const std::uint32_t row : rows_of(search.node)) ++counts_[codes[row]];
     }
 
-    void find_with_counts(ColumnSearch& search) {
-        search.counted[search.best] = 1;
+    void find_with_counts(NodeCandidates& search) {
+        search.has_counts[search.best] = 1;
         search.split().clear();
         find_in_column(search, search.best, counts_.data(), searches_[0]);
     }
@@ -353,19 +302,7 @@ class TreeGrowth {
         return codes;
     }
 
-    // Sums of the rows of a node with some codes, from the cells of their column.
-    std::vector<GradientSum> sums_of(std::size_t node, std::int32_t column,
-                                     const std::vector<std::uint32_t>& codes) {
-        const Word* cells =
-            histograms_.at(node).words() + codes_.offset(std::size_t(column)) * outputs_;
-        std::vector<GradientSum> sums(outputs_);
-        for (const std::uint32_t code : codes)
-            for (std::size_t k = 0; k < outputs_; ++k)
-                sums[k] += Layout::sum(cells[code * outputs_ + k]);
-        return sums;
-    }
-
-    // Make the branches of a split node, with their rows, sums, bounds and histograms.
+    // Make the branches of a split node, with their rows, sums and bounds.
     void expand(std::size_t node) {
         builder_.make_branches(node);
         const Node n = builder_.nodes[node];
@@ -380,28 +317,6 @@ class TreeGrowth {
         for (std::size_t k = 0; k < outputs_; ++k)
             states_[child + 1].sums[k] -= states_[child].sums[k];
         set_bounds(node, child);
-    }
-
-    // Replace the histogram of a node by those of its branches. Large branches are counted here,
-    // their rows distributed over the threads; small ones together with the search for splits,
-    // in one parallel loop instead of two (100,000 rows, 63 leaves: 15 % of the time).
-    BranchHistograms split_histogram(std::size_t node) {
-        const auto child = std::size_t(builder_.nodes[node].child);
-        const bool is_first = n_rows(child) >= n_rows(child + 1);
-        const std::size_t larger = is_first ? child : child + 1;
-        const std::size_t smaller = is_first ? child + 1 : child;
-        if (n_rows(smaller) * tree_columns_.size() * outputs_ > kMaxCodesByColumns ||
-            !is_open(smaller) || !histograms_.contains(node)) {
-            histograms_.split(
-                node, child, child + 2, larger, [&](std::size_t b) { return is_open(b); },
-                [&](std::size_t b) { return build_histogram(b); });
-            return {};
-        }
-        Histogram<Layout> counted = histograms_.make(Layout(outputs_));
-        counted.resize(codes_.n_cells());
-        histograms_.put(larger, histograms_.take(node));
-        histograms_.put(smaller, std::move(counted), larger);
-        return {rows_of(smaller), histograms_.at(smaller).words(), histograms_.at(larger).words()};
     }
 
     void set_bounds(std::size_t node, std::size_t child) {
@@ -445,29 +360,6 @@ class TreeGrowth {
         });
     }
 
-    Histogram<Layout> build_histogram(std::size_t node) {
-        Histogram<Layout> histogram = histograms_.make(Layout(outputs_));
-        const std::size_t n_cells = codes_.n_cells();
-        histogram.begin(n_cells);
-        const std::span<const std::uint32_t> rows = rows_of(node);
-        const double work = double(rows.size() * tree_columns_.size() * outputs_);
-        const int threads = threads_for(2.0 * work, threads_);
-        const Segments parts{rows.size(), std::size_t(threads)};
-        std::vector<Histogram<Layout>> others;
-        for (int t = 1; t < threads; ++t) others.push_back(histograms_.make(Layout(outputs_)));
-        for_segments(parts, threads, [&](std::size_t s, int, Interrupt&) {
-            if (s > 0) others[s - 1].begin(n_cells);
-            Histogram<Layout>& part = s == 0 ? histogram : others[s - 1];
-            codes_.add(rows.subspan(parts.begin(s), parts.end(s) - parts.begin(s)), tree_columns_,
-                       values_.data(), outputs_, part.words());
-        });
-        for (Histogram<Layout>& other : others) {
-            histogram.add(other);
-            histograms_.recycle(std::move(other));
-        }
-        return histogram;
-    }
-
     void collect_leaves() {
         grower_.leaves_.clear();
         for (std::size_t node = 0; node < builder_.nodes.size(); ++node) {
@@ -495,21 +387,19 @@ class TreeGrowth {
 
     BoostingGrower<Code>& grower_;
     const BoostingConfig& config_;
-    const CodeMatrix<Code>& codes_;
     TreeBuilder& builder_;
     const Gradients& gradients_;
     const GradientScale& scale_;
     std::size_t outputs_;
     std::vector<std::int32_t> tree_columns_;  // those that the tree may test, ascending
     std::uint64_t seed_;
-    HistogramStore<Layout>& histograms_;
+    Histograms histograms_;
     int threads_;
     Interrupt interrupt_;
     bool corrects_categories_ = false;
     bool is_last_ = false;  // the split uses the last leaf: its branches are not searched
     std::vector<SplitSearch> searches_;
     std::vector<State> states_;
-    std::vector<Word>& values_;          // quantized gradients, (row, output)
     std::vector<std::uint32_t> counts_;  // rows of the codes of one column
     tree::ColumnSampler sampler_;
 };

@@ -28,5 +28,5 @@ def check_boosting(model: Any, where: str) -> None:
 
 def boosting_link(model: Any) -> Link:
     """Return how the raw scores of a model become predictions."""
-    name: Link = model._link(getattr(model, "classes_", None)).link_name
+    name: Link = model._fitted_link().link_name
     return name

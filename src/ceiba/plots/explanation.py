@@ -62,7 +62,7 @@ def explanation(
     "Prediction: 'setosa'"
     """
     explanation = _checked(explanation, max_columns)
-    panels = _panels(explanation)
+    panels = _panels(explanation, max_columns)
     if explanation.contributions is None and explanation.neighbors is not None:
         neighbors = explanation.neighbors
         if output is not None:
@@ -228,7 +228,7 @@ def _distance_parts(
 # The panels on the right
 
 
-def _panels(explanation: Explanation) -> list[tuple[int, Callable[[Any], None]]]:
+def _panels(explanation: Explanation, max_columns: int) -> list[tuple[int, Callable[[Any], None]]]:
     """Return the number of lines of each panel, and the function that draws it."""
     panels: list[tuple[int, Callable[[Any], None]]] = []
     if explanation.path:
@@ -247,7 +247,7 @@ def _panels(explanation: Explanation) -> list[tuple[int, Callable[[Any], None]]]
             bars = partial(_draw_outputs, explanation, title, values, order)
             panels.append((min(len(values), _MAX_OUTPUTS), bars))
     if explanation.neighbors is not None:
-        parts = _distance_parts(explanation, explanation.neighbors)
+        parts = _distance_parts(explanation, explanation.neighbors, max_columns)
         panels.append((len(parts), partial(_draw_key, parts)))
     if (values := explanation.distances) is not None:
         # Those of a mixture are distances to the means of its components.

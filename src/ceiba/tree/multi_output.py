@@ -52,39 +52,35 @@ _SUPPORTED: tuple[tuple[str, tuple[Any, ...], Any], ...] = (
 _PRUNING = ("prune_confidence", "prune_folds", "prune_risk", "prune_rule", "validation_fraction")
 
 
+def one_target_error(setting: str, remedy: str, reason: str = "") -> ParameterError:
+    """Return the error of a setting that several targets exclude."""
+    return ParameterError(
+        f"{reason}{setting} requires one target, got a y with several columns: {remedy}, or fit a "
+        "model for each column."
+    )
+
+
 def check_supported(config: TreeConfig) -> None:
     """Raise `ParameterError` for settings that trees of several targets do not have."""
     if config.monotonic_cst is not None:  # an array, perhaps
-        raise ParameterError(
-            "Monotonicity constraints are not supported with multiple outputs. monotonic_cst "
-            "requires one target, got a y with several columns: set monotonic_cst=None, or fit a "
-            "model for each column."
-        )
+        reason = "Monotonicity constraints are not supported with multiple outputs. "
+        raise one_target_error("monotonic_cst", "set monotonic_cst=None", reason)
     for name, allowed, choice in _SUPPORTED:
         value = getattr(config, name)
         if value in allowed:
             continue
         if name == "criterion":
             choice = "squared_error" if config.is_regression else "gini"
-        raise ParameterError(
-            f"{name}={value!r} requires one target, got a y with several columns: set "
-            f"{name}={choice!r}, or fit a model for each column."
-        )
+        raise one_target_error(f"{name}={value!r}", f"set {name}={choice!r}")
 
 
 def check_tree_options(model: Any, config: TreeConfig) -> None:
     """Raise `ParameterError` for options of a tree estimator that need one target."""
     check_supported(config)
     if getattr(model, "cost_matrix", None) is not None:
-        raise ParameterError(
-            "cost_matrix requires one target, got a y with several columns: use class_weight, or "
-            "fit a model for each column."
-        )
-    if getattr(model, "leaf_probability", "plain") != "plain":
-        raise ParameterError(
-            f"leaf_probability={model.leaf_probability!r} requires one target, got a y with "
-            "several columns: set leaf_probability='plain'."
-        )
+        raise one_target_error("cost_matrix", "use class_weight")
+    if (probability := getattr(model, "leaf_probability", "plain")) != "plain":
+        raise one_target_error(f"leaf_probability={probability!r}", "set leaf_probability='plain'")
     pruning = [name for name in _PRUNING if hasattr(model, name)]
     check_unused(model, pruning, "a y with several columns")
 

@@ -604,6 +604,19 @@ def test_a_warm_start_keeps_what_the_trees_mean(before: dict[str, Any], after: A
         model.set_params(n_estimators=4, **after).fit(X, y)
 
 
+def test_predictions_are_those_of_the_loss_of_the_fit(tmp_path: Any) -> None:
+    y = np.abs(NUMBERS) + 0.1
+    for model, loss in (
+        (GradientBoostingRegressor(3, loss="poisson").fit(X, y), "squared_error"),
+        (GradientBoostingClassifier(3).fit(X, CLASSES > 0), "exponential"),
+    ):
+        predict = "predict_proba" if hasattr(model, "predict_proba") else "predict"
+        before = getattr(model, predict)(X)
+        save(model.set_params(loss=loss), tmp_path / "model")
+        for changed in (model, load(tmp_path / "model")):
+            np.testing.assert_array_equal(getattr(changed, predict)(X), before)
+
+
 @pytest.mark.filterwarnings("ignore:'alpha' has no effect:UserWarning")
 def test_a_warm_start_may_change_parameters_that_its_loss_does_not_have() -> None:
     y = np.abs(NUMBERS) + 0.1

@@ -21,18 +21,18 @@ namespace ceiba::tree {
 enum class Reason : std::uint8_t {
     kSplit,
     kPure,
-    kImpurity,
-    kDepth,
-    kRows,
-    kNoSplit,
-    kLeafRows,
-    kGain,
-    kLeaves,
-    kNoGain,
-    kEmpty,
+    kImpurity,  // min_impurity_split
+    kDepth,     // max_depth
+    kRows,      // min_samples_split
+    kNoSplit,   // no column has two values
+    kLeafRows,  // min_samples_leaf, min_weight_fraction_leaf
+    kGain,      // min_impurity_decrease
+    kLeaves,    // max_leaf_nodes
+    kNoGain,    // no split decreases the impurity
+    kEmpty,     // a branch without rows
     kPruned,
     kOpen,
-    kMonotonic
+    kMonotonic  // monotonic_cst
 };
 
 struct Node {
@@ -44,7 +44,8 @@ struct Node {
     double min_target = 0, max_target = 0;  // of the node's rows
     double gain = 0;
     double runner_up_gain = 0;
-    // Of integers its distance from the value below; NaN: the midpoint of the values on both sides.
+    // Integer columns: its distance above the value of threshold_code. NaN: the midpoint of the
+    // values on both sides.
     double threshold = std::numeric_limits<double>::quiet_NaN();
     Bounds bounds;  // of the values below, in fixed-point units; only for monotonic constraints
     Number squares = 0;

@@ -62,8 +62,8 @@ class RandomForestClassifier(ScanScoreMixin, ClassifierMixin, BaseForest):
         Class probabilities of each training row by the trees that were grown without it; NaN if
         there is none, and for rows of weight zero.
     oob_curve_ : OobCurve
-        The out-of-bag error as a function of the number of trees, with a confidence band;
-        ``oob_curve_.summary()`` describes whether there are enough trees.
+        Of one target, the out-of-bag error as a function of the number of trees, with a confidence
+        band; ``oob_curve_.summary()`` describes whether there are enough trees.
     oob_importance_ : PermutationImportance
         With ``importance=True``.
     feature_importances_ : ndarray of shape (n_features,)

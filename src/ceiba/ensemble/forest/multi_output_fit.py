@@ -10,7 +10,6 @@ import numpy as np
 
 from ceiba import _native
 from ceiba._typing import Array
-from ceiba.base import ParameterError
 from ceiba.data.target import Target, class_indices
 from ceiba.ensemble.common.sampling import RowSampler
 from ceiba.ensemble.forest.grower import (
@@ -26,7 +25,12 @@ from ceiba.stats.outputs import MultiOutputRows
 from ceiba.tree.config import TreeConfig
 from ceiba.tree.grow.output_targets import OutputTargets
 from ceiba.tree.grow.targets import GrowthInputs
-from ceiba.tree.multi_output import class_attributes, output_class_weights, row_factors
+from ceiba.tree.multi_output import (
+    class_attributes,
+    one_target_error,
+    output_class_weights,
+    row_factors,
+)
 
 # Parameters of forests that have no meaning for several targets, and their values without effect.
 _SINGLE_OUTPUT = {"importance": False, "ccp_alpha": 0.0, "quantiles": False,
@@ -97,15 +101,9 @@ def check_single_output_parameters(model: Any) -> None:
     for name, unset in _SINGLE_OUTPUT.items():
         value = getattr(model, name, unset)
         if value != unset:
-            raise ParameterError(
-                f"{name}={value!r} requires one target, got a y with several columns: set "
-                f"{name}={unset!r}, or fit a model for each column."
-            )
+            raise one_target_error(f"{name}={value!r}", f"set {name}={unset!r}")
     if isinstance(weight := getattr(model, "class_weight", None), str) and weight != "balanced":
-        raise ParameterError(
-            f"class_weight={weight!r} requires one target, got a y with several columns: set "
-            "class_weight='balanced', or fit a model for each column."
-        )
+        raise one_target_error(f"class_weight={weight!r}", "set class_weight='balanced'")
 
 
 def with_known_classes(rows: MultiOutputRows, classes: list[Array] | None) -> MultiOutputRows:

@@ -48,7 +48,8 @@ class RandomForestRegressor(ScanScoreMixin, RegressorMixin, BaseForest):
         Prediction of each training row by the trees that were grown without it; NaN if there is
         none, and for rows of weight zero.
     oob_curve_ : OobCurve
-        The out-of-bag error as a function of the number of trees, with a confidence band.
+        Of one target, the out-of-bag error as a function of the number of trees, with a confidence
+        band.
     oob_errors_ : ndarray
         With ``oob_score=True``: targets minus out-of-bag predictions, ascending.
     oob_importance_ : PermutationImportance

@@ -181,7 +181,7 @@ class BaseGradientBoosting(WarmStartMixin, InitMixin, InspectionMixin):
 
     def _inverse_link(self, raw: Array) -> Array:
         """Return predictions (numbers, or class probabilities) from raw scores."""
-        return self._link(getattr(self, "classes_", None)).inverse_link(raw)
+        return self._fitted_link().inverse_link(raw)
 
     def _connect(self, file: CheckpointFile, fit: FitState, attributes: dict[str, Any]) -> None:
         """Continue the fit of a checkpoint, if the file has one, and write this one to it."""
@@ -328,7 +328,7 @@ def _best_trees(state: BoostingState, history: LossHistory) -> BoostedTrees:
         trees = trees.first_rounds(max(history.best, 1))
     if trees.n_nodes == trees.n_trees and np.ptp(state.loss.y) > 0:
         remedy = "decrease min_samples_leaf, min_child_weight or min_split_gain"
-        if not state.gradient.any():  # Huber, where most targets are equal
+        if not state.gradient.any():  # Huber, where nearly all targets are equal
             remedy = "increase alpha or choose another loss: all gradients are zero"
         warn_constant(trees.n_trees, remedy)
     return trees

@@ -85,6 +85,7 @@ class GradientBoostingClassifier(ScanScoreMixin, ClassifierMixin, BaseGradientBo
     """
 
     _task: ClassVar[Task] = "classification"
+    _loss_names: ClassVar[tuple[str, ...]] = tuple(_LOSSES)
     classes_: Array = fitted()
     n_classes_: int = fitted()
 
@@ -218,9 +219,9 @@ class GradientBoostingClassifier(ScanScoreMixin, ClassifierMixin, BaseGradientBo
             return MultinomialLogLoss(*data, n_classes=n_classes)
         return _LOSSES[self.loss](*data)
 
-    def _link(self, classes: Array | None) -> Link:
+    def _link(self, loss: Any, classes: Array | None) -> Link:
         assert classes is not None
-        return MultinomialLogLoss if len(classes) > 2 else _LOSSES[self.loss]
+        return MultinomialLogLoss if len(classes) > 2 else _LOSSES[loss]
 
     def _inverse_link(self, raw: Array) -> Array:
         if self.n_classes_ == 1:

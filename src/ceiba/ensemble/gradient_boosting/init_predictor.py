@@ -25,9 +25,14 @@ class InitMixin(BoostingParameters, Estimator):
     """The part of gradient boosting that starts from the predictions of another estimator."""
 
     init_: Any = fitted()
+    # The name of the loss of the fit, None for a loss of the user.
+    _fitted_loss: str | None
 
-    def _link(self, classes: Array | None) -> Link:
-        """Return the loss that turns predictions of these classes into raw scores and back."""
+    def _link(self, loss: Any, classes: Array | None) -> Link:
+        """Return what turns predictions of these classes into raw scores and back.
+
+        ``loss`` is a value of the parameter: that of the fit, which may have been changed since.
+        """
         raise NotImplementedError
 
     def _fit_init(self, X: Any, labeled: LabeledRows) -> Any:
@@ -53,13 +58,14 @@ class InitMixin(BoostingParameters, Estimator):
         raise NotImplementedError
 
     def _init_scores(
-        self, init: Any, X: Any, classes: Array | None, row_number: Callable[[int], Any]
-    ) -> Array:
+        self, init: Any, X: Any, link: Link, classes: Array | None,
+        row_number: Callable[[int], Any],
+    ) -> Array:  # fmt: skip
         """Return the raw scores (n_rows, n_outputs) of the init predictor.
 
         ``row_number`` returns the number of a row in messages.
         """
-        predicted, link = self._init_predictions(init, X, classes), self._link(classes)
+        predicted = self._init_predictions(init, X, classes)
         valid, rule = np.isfinite(predicted), "finite numbers"
         if valid.all() and link.link_name == "log":
             valid, rule = predicted > 0, f"positive numbers with loss={self.loss!r}"
@@ -80,7 +86,9 @@ class InitMixin(BoostingParameters, Estimator):
             return ScoredRows(labeled, None)
         rows = select_rows(X, labeled.kept)
         classes = attributes.get("classes_")
-        return ScoredRows(labeled, self._init_scores(init, rows, classes, labeled.row_number))
+        link = self._link(self.loss, classes)
+        scores = self._init_scores(init, rows, link, classes, labeled.row_number)
+        return ScoredRows(labeled, scores)
 
     def _add_init_scores(
         self, raw: Array, X: Any, row_number: Callable[[int], Any] = int
@@ -89,7 +97,12 @@ class InitMixin(BoostingParameters, Estimator):
         if getattr(self, "init_", None) is None:
             return raw
         classes = getattr(self, "classes_", None)
-        return raw + self._init_scores(self.init_, X, classes, row_number)
+        return raw + self._init_scores(self.init_, X, self._fitted_link(), classes, row_number)
+
+    def _fitted_link(self) -> Link:
+        """Return the link of the loss that the trees were fitted with."""
+        loss = getattr(self, "_fitted_loss", None)  # older model files lack it
+        return self._link(self.loss if loss is None else loss, getattr(self, "classes_", None))
 
 
 def select_rows(X: Any, kept: Array | None) -> Any:

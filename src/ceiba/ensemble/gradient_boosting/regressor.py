@@ -113,6 +113,7 @@ class GradientBoostingRegressor(ScanScoreMixin, RegressorMixin, BaseGradientBoos
     """
 
     _task: ClassVar[Task] = "regression"
+    _loss_names: ClassVar[tuple[str, ...]] = tuple(_LOSSES)
 
     loss: Annotated[
         Literal[
@@ -184,10 +185,8 @@ class GradientBoostingRegressor(ScanScoreMixin, RegressorMixin, BaseGradientBoos
         }
         return _LOSSES[self.loss](*data, **options)
 
-    def _link(self, classes: Array | None) -> Link:
-        if isinstance(self.loss, str):
-            return _LOSSES[self.loss]
-        return CustomLoss.without_rows(self.loss)
+    def _link(self, loss: Any, classes: Array | None) -> Link:
+        return _LOSSES[loss] if isinstance(loss, str) else CustomLoss.without_rows(loss)
 
     def _init_predictions(self, init: Any, X: Any, classes: Array | None) -> Array:
         return np.asarray(init.predict(X), np.float64).reshape(-1)

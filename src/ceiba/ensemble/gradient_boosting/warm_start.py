@@ -31,7 +31,10 @@ class WarmStartMixin(BoostingParameters, Estimator):
     _warm_start_parameters: dict[str, str]
     _seed: int
     _first_delta: float | None
-    _state_names: ClassVar[tuple[str, ...]] = ("_warm_start_parameters", "_seed", "_first_delta")
+    _loss_names: ClassVar[tuple[str, ...]]
+    _state_names: ClassVar[tuple[str, ...]] = (
+        "_warm_start_parameters", "_seed", "_first_delta", "_fitted_loss",
+    )  # fmt: skip
 
     def _loss_parameters(self) -> tuple[str, ...]:
         """Return the names of the hyper-parameters that the loss has."""
@@ -96,13 +99,14 @@ class WarmStartMixin(BoostingParameters, Estimator):
             loss.first_delta = first_delta / loss.unit
 
     def _warm_start_state(self, loss: Loss, seed: int, holds_out: bool) -> dict[str, Any]:
-        """Return the private attributes that a warm start takes from this fit."""
+        """Return the private attributes that predictions and a warm start take from this fit."""
         delta = loss.first_delta
         held_out = parameter_text(self.validation_fraction if holds_out else None)
         return {
             "_warm_start_parameters": {**self._kept_parameters(), "held_out": held_out},
             "_seed": seed,
             "_first_delta": None if delta is None else delta * loss.unit,
+            "_fitted_loss": self.loss if isinstance(self.loss, str) else None,
         }
 
     def _all_losses(
@@ -118,6 +122,12 @@ class WarmStartMixin(BoostingParameters, Estimator):
         texts = getattr(self, "_warm_start_parameters", {})
         if type(texts) is not dict or not all(type(text) is str for text in texts.values()):
             raise ValueError("_warm_start_parameters must be a dict of str.")
+        loss = getattr(self, "_fitted_loss", None)
+        if loss is not None and loss not in self._loss_names:
+            raise ValueError(
+                f"_fitted_loss must be None or one of {', '.join(self._loss_names)}, got "
+                f"{format_value(loss)}."
+            )
         seed, delta = getattr(self, "_seed", 0), getattr(self, "_first_delta", None)
         if type(seed) is not int or not 0 <= seed < 2**64:
             raise ValueError(f"_seed must be an int in [0, 2^64 - 1], got {format_value(seed)}.")
