@@ -7,13 +7,12 @@ each in a fresh process, prints the slopes and writes ``bayes-scaling.json`` and
 
 from __future__ import annotations
 
-import argparse
 import warnings
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Literal, get_args
 
 from benchmarks import report
 from benchmarks.bayes import peers
@@ -21,7 +20,15 @@ from benchmarks.bayes.data import Problem, nominal
 from benchmarks.bayes.peers import RIDGE, Peer, ceiba_peer, matrix, one_hot, texts
 from benchmarks.machine import set_threads
 from benchmarks.memory import measure, peak_bytes, reset_peak
-from benchmarks.scaling import grid, make_figure, measure_scaling, style_panel
+from benchmarks.scaling import (
+    Curve,
+    curve_table,
+    draw_axis,
+    grid,
+    make_figure,
+    measure_scaling,
+)
+from benchmarks.script import make_scaling_parser, n_scaling_rounds
 
 Axis = Literal["rows", "columns"]
 N_CATEGORIES, N_CLASSES = 10, 5
@@ -79,18 +86,6 @@ FULL = Grids(rows=(10_000, 1_000_000, 5), columns=(5, 80, 5), fixed_rows=50_000)
 QUICK = Grids(rows=(500, 2_000, 2), columns=(4, 8, 2), fixed_rows=500, fixed_columns=4)
 
 
-@dataclass(frozen=True)
-class Curve:
-    """Times and peak memory of one learner along one axis, and the slope of the times."""
-
-    label: str
-    axis: Axis
-    sizes: tuple[int, ...]
-    seconds: tuple[float, ...]
-    slope: float
-    peak_bytes: tuple[int, ...]
-
-
 def make_problem(shape: Sequence[int], seed: int) -> Problem:
     """Return a nominal table of some rows and columns."""
     n_rows, n_columns = shape
@@ -126,27 +121,7 @@ def measured_fit(index: int, shape: Sequence[int], seed: int) -> dict[str, int]:
     return {"bytes": max(peak_bytes() - before, 0) if model is not None else 0}
 
 
-# Table and figure ------------------------------------------------------------------------------
-
-
-def table(curves: Sequence[Curve]) -> str:
-    """Return one line per curve: its ends, its slope and the memory at the end."""
-    head = ["learner", "axis", "from", "to", "first", "last", "slope", "memory"]
-    return "\n".join(report.align([head, *(cells(curve) for curve in curves)]))
-
-
-def cells(curve: Curve) -> list[str]:
-    """Return one line of the table."""
-    return [
-        curve.label,
-        curve.axis,
-        f"{curve.sizes[0]:,}",
-        f"{curve.sizes[-1]:,}",
-        report.format_duration(curve.seconds[0]),
-        report.format_duration(curve.seconds[-1]),
-        f"{curve.slope:.2f}",
-        f"{curve.peak_bytes[-1] / 2**20:.1f} MB",
-    ]
+# Figure ------------------------------------------------------------------------------
 
 
 def draw(curves: Sequence[Curve], grids: Grids, path: Path) -> None:
@@ -157,16 +132,7 @@ def draw(curves: Sequence[Curve], grids: Grids, path: Path) -> None:
     colors = {fit.label: f"C{tasks.index(fit.task)}" for fit in FITS}
     for column, axis in enumerate(get_args(Axis)):
         of_axis = [curve for curve in curves if curve.axis == axis]
-        sizes = max((curve.sizes for curve in of_axis), key=len)
-        for curve in of_axis:
-            style: dict[str, Any] = {"color": colors[curve.label], "marker": "o"}
-            style["linestyle"] = "-" if curve.label.startswith("ceiba") else "--"
-            panels[0, column].plot(curve.sizes, curve.seconds, label=curve.label, **style)
-            # Less than a page cannot be drawn on a logarithmic axis.
-            memory = [max(amount, 4096) for amount in curve.peak_bytes]
-            panels[1, column].plot(curve.sizes, memory, **style)
-        style_panel(panels[0, column], sizes, axis, "time of a fit", "s")
-        style_panel(panels[1, column], sizes, axis, "memory above the data", "B")
+        draw_axis(panels[:, column], of_axis, colors)
     panels[0, 0].set_title(f"{grids.fixed_columns} columns")
     panels[0, 1].set_title(f"{grids.fixed_rows:,} rows")
     # Beside the curves, which fill the panels.
@@ -178,31 +144,20 @@ def draw(curves: Sequence[Curve], grids: Grids, path: Path) -> None:
 # Command ---------------------------------------------------------------------------------------
 
 
-def make_parser() -> argparse.ArgumentParser:
-    """Return the parser of the command line."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.bayes.scaling", description=__doc__)
-    add = parser.add_argument
-    add("--quick", action="store_true", help="small grids, one round: a test of the script")
-    add("--rounds", type=int, help="timed rounds per point (default 3)")
-    add("--seed", type=int, default=0, help="seed of the data (default 0)")
-    add("--threads", type=int, help="default: OMP_NUM_THREADS or all cores")
-    return parser
-
-
 def main(arguments: Sequence[str] | None = None) -> int:
     """Measure, print the table, write the numbers and draw the figure."""
-    args = make_parser().parse_args(arguments)
+    args = make_scaling_parser("benchmarks.bayes.scaling", __doc__).parse_args(arguments)
     # Early enough: ceiba is loaded by its first fit, and nothing threaded of NumPy is used.
     set_threads(args.threads)
     warnings.simplefilter("ignore")
-    grids, rounds = (QUICK, args.rounds or 1) if args.quick else (FULL, args.rounds or 3)
+    grids, rounds = QUICK if args.quick else FULL, n_scaling_rounds(args)
     installed = [fit for fit in FITS if find_spec(fit.peer.module) is not None]
     curves = [
         measure_curve(fit, axis, grids, args.seed, rounds)
         for axis in get_args(Axis)
         for fit in installed
     ]
-    print(table(curves), flush=True)
+    print(curve_table("learner", curves), flush=True)
     name = f"bayes-scaling{'-quick' if args.quick else ''}"
     settings = {"seed": args.seed, "n_rounds": rounds}
     path = report.write(name, {**settings, "curves": [asdict(curve) for curve in curves]})

@@ -10,7 +10,6 @@ columns: what does not grow with both, such as binning the table or the gradient
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -20,8 +19,7 @@ from typing import Any
 from benchmarks import report
 from benchmarks.harness import rotate, time_call
 from benchmarks.machine import set_threads
-
-MIN_ROUNDS = 5
+from benchmarks.script import make_timing_parser, n_timing_rounds
 
 
 @dataclass(frozen=True)
@@ -130,26 +128,11 @@ def table(found: Sequence[dict[str, Any]]) -> str:
     return "\n".join(report.align([head, *lines]))
 
 
-def make_parser() -> argparse.ArgumentParser:
-    """Return the parser of the command line."""
-    parser = argparse.ArgumentParser(
-        prog="python -m benchmarks.boosting.bandwidth", description=__doc__
-    )
-    add = parser.add_argument
-    add("--quick", action="store_true", help="small sizes, two rounds: a test of the script")
-    add("--rounds", type=int, help=f"timed rounds, at least {MIN_ROUNDS} (default)")
-    add("--seed", type=int, default=0, help="seed of the data (default 0)")
-    add("--threads", type=int, help="default: OMP_NUM_THREADS or all cores")
-    return parser
-
-
 def main(arguments: Sequence[str] | None = None) -> int:
     """Measure, print the table, write the numbers."""
-    parser = make_parser()
+    parser = make_timing_parser("benchmarks.boosting.bandwidth", __doc__)
     args = parser.parse_args(arguments)
-    rounds = args.rounds or (2 if args.quick else MIN_ROUNDS)
-    if rounds < MIN_ROUNDS and not args.quick:
-        parser.error(f"--rounds must be at least {MIN_ROUNDS} without --quick, got {rounds}.")
+    rounds = n_timing_rounds(parser, args)
     threads = set_threads(args.threads)
     size = QUICK if args.quick else FULL
     copy, fits = copy_work(size.copied, threads), stump_fits(size, args.seed)

@@ -7,13 +7,12 @@ and writes ``boosting-scaling.json`` and a log-log figure, ``boosting-scaling.pn
 
 from __future__ import annotations
 
-import argparse
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Literal, get_args
 
 import numpy as np
 
@@ -22,7 +21,15 @@ from benchmarks.boosting import peers
 from benchmarks.boosting.peers import FittedBooster, Peer
 from benchmarks.machine import set_threads
 from benchmarks.memory import measure, peak_bytes, reset_peak
-from benchmarks.scaling import grid, make_figure, measure_scaling, style_panel
+from benchmarks.scaling import (
+    Curve,
+    curve_table,
+    draw_axis,
+    grid,
+    make_figure,
+    measure_scaling,
+)
+from benchmarks.script import make_scaling_parser, n_scaling_rounds
 from benchmarks.tree.data import Sample, normal_table
 
 Axis = Literal["rows", "columns", "leaves", "classes"]
@@ -79,18 +86,6 @@ QUICK = Grids(
 )
 
 
-@dataclass(frozen=True)
-class Curve:
-    """Times and peak memory of one library along one axis, and the slope of the times."""
-
-    label: str
-    axis: Axis
-    sizes: tuple[int, ...]
-    seconds: tuple[float, ...]
-    slope: float
-    peak_bytes: tuple[int, ...]
-
-
 def make_sample(shape: Shape, seed: int) -> Sample:
     """Return normal columns and classes of equal size by the order of a noisy signal."""
     table = normal_table("regression", seed, shape.rows, shape.columns)
@@ -134,45 +129,17 @@ def measured_fit(label: str, shape: dict[str, int], seed: int) -> dict[str, int]
     return {"bytes": max(peak_bytes() - before, 0)}
 
 
-# Table and figure ------------------------------------------------------------------------------
-
-
-def table(curves: Sequence[Curve]) -> str:
-    """Return one line per curve: its ends, its slope and the memory at the end."""
-    head = ["library", "axis", "from", "to", "first", "last", "slope", "memory"]
-    return "\n".join(report.align([head, *(cells(curve) for curve in curves)]))
-
-
-def cells(curve: Curve) -> list[str]:
-    """Return one line of the table."""
-    return [
-        curve.label,
-        curve.axis,
-        f"{curve.sizes[0]:,}",
-        f"{curve.sizes[-1]:,}",
-        report.format_duration(curve.seconds[0]),
-        report.format_duration(curve.seconds[-1]),
-        f"{curve.slope:.2f}",
-        f"{curve.peak_bytes[-1] / 2**20:.1f} MB",
-    ]
+# Figure ------------------------------------------------------------------------------
 
 
 def draw(curves: Sequence[Curve], shape: Shape, path: Path) -> None:
     """Draw log-log panels of time and memory for each axis; dashed lines are other libraries."""
     figure = make_figure(15, 7.5)
     panels = figure.subplots(2, len(get_args(Axis)))
-    labels = list(PEERS)
+    colors = {label: f"C{index}" for index, label in enumerate(PEERS)}
     for column, axis in enumerate(get_args(Axis)):
         of_axis = [curve for curve in curves if curve.axis == axis]
-        for curve in of_axis:
-            style: dict[str, Any] = {"color": f"C{labels.index(curve.label)}", "marker": "o"}
-            style["linestyle"] = "-" if curve.label == "ceiba" else "--"
-            panels[0, column].plot(curve.sizes, curve.seconds, label=curve.label, **style)
-            # Less than a page cannot be drawn on a logarithmic axis.
-            memory = [max(amount, 4096) for amount in curve.peak_bytes]
-            panels[1, column].plot(curve.sizes, memory, **style)
-        style_panel(panels[0, column], of_axis[0].sizes, axis, "time of a fit", "s")
-        style_panel(panels[1, column], of_axis[0].sizes, axis, "memory above the data", "B")
+        draw_axis(panels[:, column], of_axis, colors)
     figure.suptitle(
         f"{shape.rounds} rounds; where not varied {shape.rows:,} rows, {shape.columns} columns, "
         f"{shape.leaves} leaves, {shape.classes} classes"
@@ -185,33 +152,20 @@ def draw(curves: Sequence[Curve], shape: Shape, path: Path) -> None:
 # Command ---------------------------------------------------------------------------------------
 
 
-def make_parser() -> argparse.ArgumentParser:
-    """Return the parser of the command line."""
-    parser = argparse.ArgumentParser(
-        prog="python -m benchmarks.boosting.scaling", description=__doc__
-    )
-    add = parser.add_argument
-    add("--quick", action="store_true", help="small grids, one round: a test of the script")
-    add("--rounds", type=int, help="timed rounds per point (default 3)")
-    add("--seed", type=int, default=0, help="seed of the data (default 0)")
-    add("--threads", type=int, help="default: OMP_NUM_THREADS or all cores")
-    return parser
-
-
 def main(arguments: Sequence[str] | None = None) -> int:
     """Measure, print the table, write the numbers and draw the figure."""
-    args = make_parser().parse_args(arguments)
+    args = make_scaling_parser("benchmarks.boosting.scaling", __doc__).parse_args(arguments)
     # Early enough: ceiba is loaded by its first fit, and nothing threaded of NumPy is used.
     set_threads(args.threads)
     warnings.simplefilter("ignore")
-    grids, rounds = (QUICK, args.rounds or 1) if args.quick else (FULL, args.rounds or 3)
+    grids, rounds = QUICK if args.quick else FULL, n_scaling_rounds(args)
     installed = [label for label, make in PEERS.items() if find_spec(make(1, 2).module)]
     curves = [
         measure_curve(label, axis, grids, args.seed, rounds)
         for axis in get_args(Axis)
         for label in installed
     ]
-    print(table(curves), flush=True)
+    print(curve_table("library", curves), flush=True)
     name = f"boosting-scaling{'-quick' if args.quick else ''}"
     settings = {"seed": args.seed, "n_rounds": rounds, "shape": asdict(grids.shape)}
     path = report.write(name, {**settings, "curves": [asdict(curve) for curve in curves]})

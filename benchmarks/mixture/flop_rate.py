@@ -7,7 +7,6 @@ results.
 
 from __future__ import annotations
 
-import argparse
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -17,8 +16,8 @@ from typing import Any
 from benchmarks import report
 from benchmarks.harness import rotate, time_call
 from benchmarks.machine import set_threads
+from benchmarks.script import make_timing_parser, n_timing_rounds
 
-MIN_ROUNDS = 5
 # Large enough for a BLAS to reach its peak: a product takes some tenths of a second.
 SIZE, QUICK_SIZE = 2_048, 256
 
@@ -117,26 +116,11 @@ def to_json(rate: Rate) -> dict[str, Any]:
     }
 
 
-def make_parser() -> argparse.ArgumentParser:
-    """Return the parser of the command line."""
-    parser = argparse.ArgumentParser(
-        prog="python -m benchmarks.mixture.flop_rate", description=__doc__
-    )
-    add = parser.add_argument
-    add("--quick", action="store_true", help="small sizes, two rounds: a test of the script")
-    add("--rounds", type=int, help=f"timed rounds, at least {MIN_ROUNDS} (default)")
-    add("--seed", type=int, default=0, help="seed of the data (default 0)")
-    add("--threads", type=int, help="default: OMP_NUM_THREADS or all cores")
-    return parser
-
-
 def main(arguments: Sequence[str] | None = None) -> int:
     """Measure, print the table, write the numbers."""
-    parser = make_parser()
+    parser = make_timing_parser("benchmarks.mixture.flop_rate", __doc__)
     args = parser.parse_args(arguments)
-    rounds = args.rounds or (2 if args.quick else MIN_ROUNDS)
-    if rounds < MIN_ROUNDS and not args.quick:
-        parser.error(f"--rounds must be at least {MIN_ROUNDS} without --quick, got {rounds}.")
+    rounds = n_timing_rounds(parser, args)
     # Before NumPy is loaded: its BLAS reads the number of threads only then.
     threads = set_threads(args.threads)
     size = QUICK_SIZE if args.quick else SIZE

@@ -16,7 +16,8 @@ import numpy as np
 
 from benchmarks import report
 from benchmarks.machine import set_threads
-from benchmarks.scaling import fit_slope, grid, make_figure, measure_scaling, style_panel
+from benchmarks.scaling import end_cells, fit_slope, grid, make_figure, measure_scaling, style_panel
+from benchmarks.script import make_scaling_parser, n_scaling_rounds
 from benchmarks.tree import peers
 from benchmarks.tree.data import FAMILY, N_COLUMNS, Array, Sample, Task, normal_table
 
@@ -48,7 +49,7 @@ QUICK = Grids(rows=(1_000, 8_000, 4), columns=(7, 28, 3), fixed_rows=2_000)
 class Curve:
     """Times of one tree along one axis, their slope, and the expected slope on the same grid."""
 
-    tree: str
+    label: str
     axis: Axis
     sizes: tuple[int, ...]
     seconds: tuple[float, ...]
@@ -89,17 +90,7 @@ def table(curves: Sequence[Curve]) -> str:
 
 def cells(curve: Curve) -> list[str]:
     """Return one line of the table."""
-    return [
-        curve.tree,
-        curve.axis,
-        f"{curve.sizes[0]:,}",
-        f"{curve.sizes[-1]:,}",
-        report.format_duration(curve.seconds[0]),
-        report.format_duration(curve.seconds[-1]),
-        f"{curve.slope:.2f}",
-        EXPECTED[curve.axis],
-        f"{curve.expected_slope:.2f}",
-    ]
+    return [*end_cells(curve), EXPECTED[curve.axis], f"{curve.expected_slope:.2f}"]
 
 
 def draw(curves: Sequence[Curve], path: Path) -> None:
@@ -117,7 +108,7 @@ def draw(curves: Sequence[Curve], path: Path) -> None:
 
 def draw_curve(panel: Any, curve: Curve, color: str) -> None:
     """Draw the measured points and the expected growth through their mean."""
-    label = f"{curve.tree}: slope {curve.slope:.2f}"
+    label = f"{curve.label}: slope {curve.slope:.2f}"
     panel.plot(curve.sizes, curve.seconds, "o-", color=color, label=label)
     shape = expected_growth(curve.axis, curve.sizes)
     factor = np.exp(np.mean(np.log(curve.seconds) - np.log(shape)))
@@ -129,13 +120,8 @@ def draw_curve(panel: Any, curve: Curve, color: str) -> None:
 
 def make_parser() -> argparse.ArgumentParser:
     """Return the parser of the command line."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.tree.scaling", description=__doc__)
-    add = parser.add_argument
-    add("--task", choices=get_args(Task), default="classification")
-    add("--quick", action="store_true", help="small grids, one round: a test of the script")
-    add("--rounds", type=int, help="timed rounds per point (default 3)")
-    add("--seed", type=int, default=0, help="seed of the data (default 0)")
-    add("--threads", type=int, help="default: OMP_NUM_THREADS or all cores")
+    parser = make_scaling_parser("benchmarks.tree.scaling", __doc__)
+    parser.add_argument("--task", choices=get_args(Task), default="classification")
     return parser
 
 
@@ -144,7 +130,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     args = make_parser().parse_args(arguments)
     # Early enough: ceiba is loaded by its first fit, and nothing threaded of NumPy is used.
     set_threads(args.threads)
-    grids, rounds = (QUICK, args.rounds or 1) if args.quick else (FULL, args.rounds or 3)
+    grids, rounds = QUICK if args.quick else FULL, n_scaling_rounds(args)
     curves = [
         measure_curve(tree, axis, grids, args.task, args.seed, rounds)
         for axis in get_args(Axis)
