@@ -132,20 +132,9 @@ class BaseGradientBoosting(WarmStartMixin, InitMixin, InspectionMixin):
         holds_out = self.early_stopping and validation_input is None
         previous = self._trees_to_continue(X, holds_out)
         seed = self._seed_of_fit(previous, file)
-        engine, source = choose_engine(
-            X, sample_weight, y=y, supervised=True, n_jobs=self.n_jobs,
-            schema=None if previous is None else previous.schema, keep_sparse=True,
-        )  # fmt: skip
-        labeled, attributes = self._training_rows(engine, source, previous)
-        labeled, held_out = self._split_validation_rows(
-            labeled, validation_input, engine, attributes, seed
+        state, validation, attributes = self._prepare_rounds(
+            X, y, sample_weight, validation_input, previous, seed
         )
-        attributes["init_"] = self._fit_init(X, labeled)
-        loss = self._checked_loss(labeled, attributes, engine.threads, X_val)
-        self._continue_loss(loss, previous)
-        training = self._with_init_scores(labeled, X, attributes)
-        state = self._start_state(engine, training, loss, seed, previous)
-        validation = self._validation(held_out, X, validation_input, state, attributes)
         n_new = self.n_estimators - state.n_rounds
         iterations = Iterations(self, n_new, trace=self.trace, name="round")
         history = LossHistory(best=state.n_rounds)
@@ -165,9 +154,30 @@ class BaseGradientBoosting(WarmStartMixin, InitMixin, InspectionMixin):
         attributes["losses_"] = self._all_losses(history, previous, state.n_rounds)
         if iterations.trace is not None:
             attributes["trace_"] = iterations.trace
-        kept = self._warm_start_state(loss, seed, holds_out)
+        kept = self._warm_start_state(state.loss, seed, holds_out)
         self._set_fitted(attributes | kept, without=("trace_",))
         return self
+
+    def _prepare_rounds(
+        self, X: Any, y: Any, sample_weight: Any, validation_input: ValidationInput | None,
+        previous: BoostedTrees | None, seed: int,
+    ) -> tuple[BoostingState, ValidationRows | None, dict[str, Any]]:  # fmt: skip
+        """Return the state before the first round, validation rows, and fitted attributes."""
+        engine, source = choose_engine(
+            X, sample_weight, y=y, supervised=True, n_jobs=self.n_jobs,
+            schema=None if previous is None else previous.schema, keep_sparse=True,
+        )  # fmt: skip
+        labeled, attributes = self._training_rows(engine, source, previous)
+        labeled, held_out = self._split_validation_rows(
+            labeled, validation_input, engine, attributes, seed
+        )
+        attributes["init_"] = self._fit_init(X, labeled)
+        loss = self._checked_loss(labeled, attributes, engine.threads, validation_input)
+        self._continue_loss(loss, previous)
+        training = self._with_init_scores(labeled, X, attributes)
+        state = self._start_state(engine, training, loss, seed, previous)
+        validation = self._validation(held_out, X, validation_input, state, attributes)
+        return state, validation, attributes
 
     def _target(
         self, labeled: LabeledRows, summary: TargetSummary, previous: BoostedTrees | None
@@ -192,18 +202,19 @@ class BaseGradientBoosting(WarmStartMixin, InitMixin, InspectionMixin):
     # Rows -----------------------------------------------------------------------------------------
 
     def _checked_loss(
-        self, labeled: LabeledRows, attributes: dict[str, Any], threads: int, X_val: Any
-    ) -> Loss:
+        self, labeled: LabeledRows, attributes: dict[str, Any], threads: int,
+        validation_input: ValidationInput | None,
+    ) -> Loss:  # fmt: skip
         """Return the loss of the training rows, whose targets must be in its domain."""
         loss = self._loss(labeled, attributes, threads)
-        self._check_recorded_losses(loss, X_val)
+        self._check_recorded_losses(loss, validation_input)
         loss.check_target(labeled.row_number)
         return loss
 
-    def _check_recorded_losses(self, loss: Loss, X_val: Any) -> None:
+    def _check_recorded_losses(self, loss: Loss, validation_input: ValidationInput | None) -> None:
         """Raise if losses are to be recorded, but the user's loss cannot compute them."""
         recorded = {
-            "early_stopping": self.early_stopping, "X_val": X_val is not None,
+            "early_stopping": self.early_stopping, "X_val": validation_input is not None,
             "trace": self.trace, "verbose": self.verbose,
         }  # fmt: skip
         names = [name for name, is_set in recorded.items() if is_set]
