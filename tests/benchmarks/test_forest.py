@@ -258,8 +258,17 @@ def test_forests_are_not_grown_in_the_timed_part(monkeypatch):
     ("task", "methods"), [("classification", {"predict_proba"}), ("regression", {"predict"})]
 )
 def test_ydf_predicts_no_labels(task, methods):
-    implementations = predict.workload(task).implementations
+    implementations = predict.workload(task, "predict").implementations
     assert {each.group for each in implementations if each.label == "ydf"} == methods
+
+
+def test_rows_of_float32_have_the_same_targets():
+    sample = data.normal_table("classification", 0, 200)
+    converted = predict.as_float32(sample)
+    for given, own in ((sample, converted), (sample.test, converted.test)):
+        assert own.X.dtype == np.float32
+        np.testing.assert_array_equal(own.X, given.X.astype(np.float32))
+        np.testing.assert_array_equal(own.y, given.y)
 
 
 def test_files_contain_the_grown_forest(monkeypatch):
@@ -303,6 +312,7 @@ def test_names_are_unique_and_of_the_family():
         "forest-classification-file",
         "forest-classification-fit",
         "forest-classification-predict",
+        "forest-classification-predict-float32",
     ]
     assert len(workloads.select(["forest-slow"])) == 3
 
