@@ -365,7 +365,13 @@ def test_losses_of_a_warm_start_have_the_threshold_of_the_first_fit(tmp_path: An
 
 @pytest.mark.parametrize(
     ("name", "value"),
-    [("_seed", -1), ("_seed", "1"), ("_first_delta", math.nan), ("_fitted_loss", "log_loss")],
+    [
+        ("_seed", -1),
+        ("_seed", "1"),
+        ("_first_delta", math.nan),
+        ("_fitted_loss", "log_loss"),
+        ("init_", -1),
+    ],
 )
 def test_wrong_state_of_a_warm_start_is_not_saved(name: str, value: Any, tmp_path: Any) -> None:
     model = GradientBoostingRegressor(2).fit(X, NUMBERS)

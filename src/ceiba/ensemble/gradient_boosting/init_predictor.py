@@ -13,6 +13,7 @@ from sklearn.utils.validation import has_fit_parameter
 
 from ceiba._typing import Array
 from ceiba.base import Estimator, fitted
+from ceiba.base.value_types import format_value
 from ceiba.data.schema import Kind
 from ceiba.data.table import Table
 from ceiba.ensemble.gradient_boosting.losses.base import Link
@@ -98,6 +99,12 @@ class InitMixin(BoostingParameters, Estimator):
             return raw
         classes = getattr(self, "classes_", None)
         return raw + self._init_scores(self.init_, X, self._fitted_link(), classes, row_number)
+
+    def _check_state(self) -> None:
+        super()._check_state()
+        init = getattr(self, "init_", None)
+        if init is not None and not hasattr(init, "predict"):
+            raise ValueError(f"init_ must be None or an estimator, got {format_value(init)}.")
 
     def _fitted_link(self) -> Link:
         """Return the link of the loss that the trees were fitted with."""
