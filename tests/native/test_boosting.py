@@ -16,8 +16,8 @@ SEEDS = np.arange(3, dtype=np.uint64)
 
 
 @pytest.fixture
-def make_grower(monkeypatch: pytest.MonkeyPatch) -> Any:
-    """Return a function that makes growers on the codes of X, or on a copy of them."""
+def inputs(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Return the config, the codes and the encoding with which X is fitted."""
     kind, given = _native.BoostingGrower, []
 
     def keep(*arguments: Any) -> Any:
@@ -27,8 +27,14 @@ def make_grower(monkeypatch: pytest.MonkeyPatch) -> Any:
     with monkeypatch.context() as context:
         context.setattr(_native, "BoostingGrower", keep)
         GradientBoostingRegressor(1).fit(X, X[:, 0])
-    config, codes, encoding, _ = given[0]
-    return lambda threads, copied=False: kind(
+    return given[0][:3]
+
+
+@pytest.fixture
+def make_grower(inputs: Any) -> Any:
+    """Return a function that makes growers on the codes of X, or on a copy of them."""
+    config, codes, encoding = inputs
+    return lambda threads, copied=False: _native.BoostingGrower(
         config, codes.copy() if copied else codes, encoding, threads
     )
 
@@ -70,6 +76,34 @@ def test_growers_keep_their_number_of_outputs(make_grower: Any) -> None:
         grow([first, other], GRADIENT[[0, 1, 2, 0]])
     with pytest.raises(ValueError, match="one row per output"):
         other.newton_values(GRADIENT[:2])
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("min_rows", 0),
+        ("min_rows", 2**60),
+        ("min_child_weight", -1.0),
+        ("min_split_gain", np.nan),
+        ("columns_per_node", -1),
+        ("monotonic", [1]),
+        ("monotonic", [2, 0, 0, 0, 0]),
+    ],
+)
+def test_invalid_configs_raise(inputs: Any, name: str, value: Any) -> None:
+    config, codes, encoding = inputs
+    setattr(config, name, value)
+    with pytest.raises(ValueError, match=f"{name}.* must"):
+        _native.BoostingGrower(config, codes, encoding, 1)
+
+
+def test_trees_of_several_outputs_have_no_constraints(inputs: Any) -> None:
+    config, codes, encoding = inputs
+    config.monotonic = [1, 0, 0, 0, 0]
+    grower = _native.BoostingGrower(config, codes, encoding, 1)
+    with pytest.raises(ValueError, match="several outputs"):
+        grow([grower], GRADIENT[:2])
+    grow([grower], GRADIENT[:1])
 
 
 def test_a_grower_whose_growth_failed_has_no_tree(make_grower: Any) -> None:
