@@ -121,7 +121,7 @@ def measured_fit(index: int, shape: Sequence[int], seed: int) -> dict[str, int]:
     return {"bytes": max(peak_bytes() - before, 0) if model is not None else 0}
 
 
-# Figure ------------------------------------------------------------------------------
+# Figure ---------------------------------------------------------------------------------------
 
 
 def draw(curves: Sequence[Curve], grids: Grids, path: Path) -> None:
@@ -141,7 +141,7 @@ def draw(curves: Sequence[Curve], grids: Grids, path: Path) -> None:
     figure.savefig(path, dpi=120)
 
 
-# Command ---------------------------------------------------------------------------------------
+# Command --------------------------------------------------------------------------------------
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

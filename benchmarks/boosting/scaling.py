@@ -129,7 +129,7 @@ def measured_fit(label: str, shape: dict[str, int], seed: int) -> dict[str, int]
     return {"bytes": max(peak_bytes() - before, 0)}
 
 
-# Figure ------------------------------------------------------------------------------
+# Figure ---------------------------------------------------------------------------------------
 
 
 def draw(curves: Sequence[Curve], shape: Shape, path: Path) -> None:
@@ -149,7 +149,7 @@ def draw(curves: Sequence[Curve], shape: Shape, path: Path) -> None:
     figure.savefig(path, dpi=120)
 
 
-# Command ---------------------------------------------------------------------------------------
+# Command --------------------------------------------------------------------------------------
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
